@@ -1,0 +1,52 @@
+# Two commands: `make demo` shows colabel at work, `make test` checks everything.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+DEV_STAMP := .venv/.installed-dev
+
+.PHONY: demo test lint types cover kernels format bench clean
+
+demo: $(STAMP)
+	$(BIN)/colabel compare yeast -o runs/demo
+
+test: lint types cover kernels
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+types: $(DEV_STAMP)
+	$(BIN)/mypy
+
+# Kernels run interpreted once, so that coverage sees their lines, ...
+cover: $(DEV_STAMP)
+	rm -f .coverage*
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels -q -n 2 --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest -n 2 --cov --cov-append --cov-report=term
+
+# ... and once with every array access checked.
+kernels: $(DEV_STAMP)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/numba-boundscheck $(BIN)/python -m pytest tests/kernels -q -n 2
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV_STAMP)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* runs
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("colabel needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.12" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+
+$(STAMP): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]"
+	touch $@
+
+$(DEV_STAMP): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@
