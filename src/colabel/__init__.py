@@ -1,3 +1,35 @@
 """Multi-label classification that treats the labels together."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from colabel.model_selection import TunedThreshold
+    from colabel.persistence import load, save
+    from colabel.reduction import BinaryRelevance, LabelPowerset
+
 __version__ = "0.1.0"
+
+# Public names and the modules that define them, imported when first used: `import colabel` is
+# quick, and a name costs only what it needs.
+_HOME = {
+    "BinaryRelevance": "colabel.reduction",
+    "LabelPowerset": "colabel.reduction",
+    "TunedThreshold": "colabel.model_selection",
+    "load": "colabel.persistence",
+    "save": "colabel.persistence",
+}
+
+__all__ = ["BinaryRelevance", "LabelPowerset", "TunedThreshold", "__version__", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'colabel' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

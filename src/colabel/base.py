@@ -1,0 +1,234 @@
+"""The common path of every estimator: validate, encode, fit; score, decode, restore.
+
+A method supplies ``_fit(X, Y)`` and ``_scores(X)``; everything a user calls is here. Prediction
+runs in blocks of rows, so that no score table is larger than a memory budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, _safe_indexing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from colabel._targets import dense_labels, encode_target
+from colabel.compat import check_compatible
+from colabel.decoders import BaseDecoder, make_decoder
+from colabel.results import Decoded
+from colabel.scores import Modular, ScoreTable
+
+__all__ = ["BLOCK_BYTES", "PROBABILITY_FLOOR", "MultiLabelClassifier"]
+
+# A score table built during prediction stays below this size.
+BLOCK_BYTES = 64 * 2**20
+# Probabilities are kept this far from 0 and 1, so that log-odds are finite.
+PROBABILITY_FLOOR = 1e-12
+
+
+def _is_probabilistic(estimator: MultiLabelClassifier) -> bool:
+    return estimator._probabilistic()
+
+
+def _has_decision(estimator: MultiLabelClassifier) -> bool:
+    return issubclass(estimator._table, Modular) or estimator._probabilistic()
+
+
+class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+    """Base of colabel's estimators.
+
+    Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
+    unless ``_sparse_labels``) and ``_scores(X) -> ScoreTable``, and state ``_table``, the table
+    they emit, and ``_decoder``, the name of their usual decoder. Their constructors take
+    ``decoder`` and ``empty``.
+    """
+
+    _table: ClassVar[type[ScoreTable]] = Modular
+    _decoder: ClassVar[str] = "threshold"
+    _sparse_labels: ClassVar[bool] = False
+
+    decoder: str | BaseDecoder | None
+    empty: str
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit to features ``X`` and labels ``y``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
+            Or a 1-D target with one class per sample.
+        **fit_params : dict
+            What the method's objective takes besides, such as ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._validate(X, reset=True)
+        labels, self._target = encode_target(y)
+        check_consistent_length(X, labels)
+        self.classes_ = self._target.classes
+        if self._target.label_names:
+            self.label_names_in_ = np.array(self._target.label_names, dtype=object)
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+        self.decoder_ = self._make_decoder()
+        check_compatible(self._table, self.decoder_)
+        self._fit(X, labels if self._sparse_labels else dense_labels(labels), **fit_params)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict the labeling that the decoder prefers, in the container of ``y``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Y : same container as the ``y`` given to ``fit``
+        """
+        parts = [self._choose(table) for table in self._blocks(X)]
+        if self._target.kind == "sparse":
+            labels = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
+        else:
+            labels = np.concatenate(parts)
+        return self._target.restore(labels, index=getattr(X, "index", None))
+
+    def decode(self, X: Any, decoder: str | BaseDecoder | None = None) -> Decoded:
+        """Decode with any decoder: labels, their value, and a bound on the best possible value.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+        decoder : str, BaseDecoder or None
+            Another target than the estimator's own; nothing is refitted.
+
+        Returns
+        -------
+        Decoded
+        """
+        check_is_fitted(self)
+        chosen = self.decoder_ if decoder is None else make_decoder(decoder)
+        nonempty = self._nonempty()
+        return Decoded.concatenate(
+            [chosen.decode(table, nonempty=nonempty) for table in self._blocks(X)]
+        )
+
+    def predict_joint(self, X: Any) -> ScoreTable:
+        """Return the score table: what the model says about every labeling of every sample.
+
+        Where the model has probabilities the table answers ``log_prob``, ``marginals``, ``sample``
+        and ``correlations``.
+        """
+        check_is_fitted(self)
+        return self._scores(self._validate(X, reset=False))
+
+    @available_if(_is_probabilistic)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the probability of each label: one (n_samples, n_labels) array.
+
+        For a 1-D target, the probability of each class given that exactly one holds.
+        """
+        return np.concatenate([self._probabilities(table) for table in self._blocks(X)])
+
+    @available_if(_has_decision)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score each label; positive speaks for it: (n_samples, n_labels).
+
+        Log-odds where the model has probabilities. (n_samples,) for a 1-D target of two classes.
+        """
+        scores = np.concatenate([_decision(table) for table in self._blocks(X)])
+        return scores[:, 0] if self._target.kind == "binary" else scores
+
+    def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
+        """Learn from validated data."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> ScoreTable:
+        """Score validated rows."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        """Refuse constructor arguments that no data could make right."""
+        if self.empty not in ("allow", "forbid"):
+            raise ValueError(f"empty must be 'allow' or 'forbid', not {self.empty!r}")
+
+    def _make_decoder(self) -> BaseDecoder:
+        return make_decoder(self._decoder if self.decoder is None else self.decoder)
+
+    def _nonempty(self) -> bool:
+        return self.empty == "forbid"
+
+    def _probabilistic(self) -> bool:
+        """Whether the score table is a distribution; known before fitting."""
+        return True
+
+    def _row_bytes(self) -> int:
+        """Bytes that one row takes while it is scored and decoded."""
+        return 32 * self._n_columns
+
+    @property
+    def _n_columns(self) -> int:
+        return 1 if self._target.kind == "binary" else len(self._target.classes)
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+    def _blocks(self, X: Any) -> Iterator[ScoreTable]:
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        n = _num_samples(X)
+        step = max(1, BLOCK_BYTES // self._row_bytes())
+        if n <= step:
+            yield self._scores(X)
+            return
+        for start in range(0, n, step):
+            yield self._scores(_safe_indexing(X, slice(start, min(start + step, n))))
+
+    def _choose(self, table: ScoreTable) -> NDArray[np.int8]:
+        if self._target.one_dimensional:
+            return self._choose_class(table)
+        return self.decoder_.decode(table, nonempty=self._nonempty()).labels
+
+    def _choose_class(self, table: ScoreTable) -> NDArray[np.int8]:
+        """Choose the best labeling with exactly one class on; two classes share one column."""
+        if self._target.kind == "binary":
+            candidates = np.array([[0], [1]], dtype=np.int8)
+        else:
+            candidates = np.eye(len(self._target.classes), dtype=np.int8)
+        return candidates[np.argmax(table.value_all(candidates), axis=1)]
+
+    def _probabilities(self, table: ScoreTable) -> NDArray[np.float64]:
+        if self._target.kind == "multiclass":
+            one_hot = np.eye(len(self._target.classes), dtype=np.int8)
+            return softmax(table.value_all(one_hot), axis=1)
+        marginals = np.clip(table.marginals(), PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR)
+        if self._target.kind == "binary":
+            return np.column_stack([1.0 - marginals[:, 0], marginals[:, 0]])
+        return marginals
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _decision(table: ScoreTable) -> NDArray[np.float64]:
+    if isinstance(table, Modular):
+        return table.unary
+    return logit(np.clip(table.marginals(), PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR))

@@ -1,0 +1,90 @@
+"""What every decoder is: a search for the best labeling of each row of a score table."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from colabel.exceptions import IncompatibleError
+from colabel.results import Decoded
+from colabel.scores import ScoreTable
+
+__all__ = ["BaseDecoder"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+
+class BaseDecoder(BaseEstimator):
+    """Find a labeling of large ``objective`` for each sample, and bound the best there is.
+
+    Subclasses state what they take and promise:
+
+    ``accepts``
+        Score tables that they decode.
+    ``exact``
+        Whether the value is the optimum.
+    ``needs_attractive``
+        Whether couplings must not be negative.
+    ``handles``
+        Loss structures (see ``colabel.losses.BaseLoss``) that they can add before decoding.
+
+    Of labelings with equal objective the one with the fewest labels is returned.
+    """
+
+    accepts: ClassVar[tuple[type[ScoreTable], ...]] = ()
+    exact: ClassVar[bool] = False
+    needs_attractive: ClassVar[bool] = False
+    handles: ClassVar[tuple[str, ...]] = ("modular",)
+
+    def decode(self, scores: ScoreTable, *, nonempty: bool = False) -> Decoded:
+        """Decode every row of ``scores``.
+
+        Parameters
+        ----------
+        scores : ScoreTable
+            One of the tables in ``accepts``.
+        nonempty : bool, default=False
+            Leave the empty labeling out of the search.
+
+        Returns
+        -------
+        Decoded
+        """
+        self._check(scores)
+        return self._decode(scores, nonempty)
+
+    def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
+        """Return what ``decode`` maximises, at the labeling ``Z[i]`` of each sample ``i``."""
+        return scores.value(Z)
+
+    def decode_counts(
+        self, scores: ScoreTable, Y: Labels, counts_table: Callable[[int, int], Floats]
+    ) -> Decoded:
+        """Maximise ``objective + loss(Y, Z)`` over ``Z`` for a loss that depends on counts.
+
+        Parameters
+        ----------
+        scores : ScoreTable
+        Y : ndarray of shape (n_samples, n_labels)
+            True labelings.
+        counts_table : callable
+            ``CountsLoss.counts_table``.
+        """
+        raise IncompatibleError(f"{type(self).__name__} cannot add a loss that depends on counts")
+
+    @abstractmethod
+    def _decode(self, scores: ScoreTable, nonempty: bool) -> Decoded:
+        """Decode a table that has been checked."""
+
+    def _check(self, scores: ScoreTable) -> None:
+        if not isinstance(scores, self.accepts):
+            known = " or ".join(table.__name__ for table in self.accepts)
+            raise IncompatibleError(
+                f"{type(self).__name__} decodes {known} tables, not {type(scores).__name__}"
+            )

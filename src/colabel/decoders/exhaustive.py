@@ -1,0 +1,112 @@
+"""Decoding by trying every labeling: the user's own oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.exceptions import IncompatibleError
+from colabel.results import Decoded
+from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
+
+__all__ = ["Exhaustive"]
+
+# Labelings times rows (times components) scored at once.
+CELLS = 4_000_000
+
+
+class Exhaustive(BaseDecoder):
+    """Score every labeling and keep the best. Exact, any table, O(2^n_labels) per sample.
+
+    A ``Support`` table has only its own labelings to try.
+
+    Parameters
+    ----------
+    max_labels : int, default=20
+        More labels than this are refused.
+
+    Examples
+    --------
+    >>> from colabel.scores import Pairwise
+    >>> table = Pairwise([[-1.0, -1.0]], edges=[[0, 1]], couplings=[3.0])
+    >>> Exhaustive().decode(table).labels
+    array([[1, 1]], dtype=int8)
+    """
+
+    accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Modular, Pairwise, Mixture, Support)
+    exact: ClassVar[bool] = True
+    handles: ClassVar[tuple[str, ...]] = ("modular", "counts")
+
+    def __init__(self, max_labels: int = 20) -> None:
+        self.max_labels = max_labels
+
+    def _decode(self, scores: ScoreTable, nonempty: bool) -> Decoded:
+        return self._search(
+            scores, lambda rows, block: scores.take(rows).value_all(block), nonempty
+        )
+
+    def decode_counts(
+        self, scores: ScoreTable, Y: Labels, counts_table: Callable[[int, int], Floats]
+    ) -> Decoded:
+        self._check(scores)
+        Y = np.asarray(Y, dtype=np.float64)
+
+        def augmented(rows: slice, block: Labels) -> Floats:
+            hits = (Y[rows] @ block.T).astype(np.int64)
+            false = block.sum(axis=1, dtype=np.int64) - hits
+            total = scores.take(rows).value_all(block)
+            for i, n_true in enumerate(Y[rows].sum(axis=1).astype(np.int64)):
+                total[i] += counts_table(int(n_true), scores.n_labels)[hits[i], false[i]]
+            return total
+
+        return self._search(scores, augmented, nonempty=False)
+
+    def _search(
+        self, scores: ScoreTable, value: Callable[[slice, Labels], Floats], nonempty: bool
+    ) -> Decoded:
+        blocks = self._labelings(scores, nonempty)
+        best = np.full(scores.n_samples, -np.inf)
+        labels = np.zeros((scores.n_samples, scores.n_labels), dtype=np.int8)
+        for block in blocks:
+            for rows in _row_blocks(scores, len(block)):
+                found = value(rows, block)
+                place = np.argmax(found, axis=1)
+                top = found[np.arange(len(found)), place]
+                better = top > best[rows]
+                labels[rows][better] = block[place[better]]
+                best[rows] = np.maximum(best[rows], top)
+        if np.any(np.isneginf(best)):
+            raise ValueError("no labeling to choose from: the only labeling known is the empty one")
+        return Decoded.exact(labels, best)
+
+    def _labelings(self, scores: ScoreTable, nonempty: bool) -> Iterator[Labels]:
+        """Yield blocks of labelings, fewest labels first so that ties go to the smaller set."""
+        if isinstance(scores, Support):
+            count = scores.labelings.sum(axis=1)
+            order = np.argsort(count, kind="stable")
+            yield scores.labelings[order[count[order] > 0] if nonempty else order]
+            return
+        if scores.n_labels > self.max_labels:
+            raise IncompatibleError(
+                f"Exhaustive(max_labels={self.max_labels}) cannot try all labelings of "
+                f"{scores.n_labels} labels; choose another decoder"
+            )
+        codes = np.arange(2**scores.n_labels)
+        codes = codes[np.argsort(_popcount(codes), kind="stable")][int(nonempty) :]
+        for part in np.array_split(codes, max(1, len(codes) // 16384)):
+            yield ((part[:, None] >> np.arange(scores.n_labels)) & 1).astype(np.int8)
+
+
+def _row_blocks(scores: ScoreTable, n_labelings: int) -> Iterator[slice]:
+    width = scores.n_components if isinstance(scores, Mixture) else 1
+    step = max(1, CELLS // max(1, n_labelings * width))
+    for start in range(0, scores.n_samples, step):
+        yield slice(start, start + step)
+
+
+def _popcount(codes: np.ndarray) -> np.ndarray:
+    """Count the bits of each code (``numpy.bitwise_count`` came with NumPy 2)."""
+    return np.array([int(code).bit_count() for code in codes])

@@ -1,0 +1,40 @@
+"""Loss-augmented decoding: the most violated labeling of a margin-rescaled objective.
+
+This is the only place that branches on the structure of a loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.results import Decoded
+from colabel.scores import ScoreTable
+
+__all__ = ["loss_augmented"]
+
+
+def loss_augmented(decoder: Any, loss: Any, scores: ScoreTable, Y: NDArray[np.int8]) -> Decoded:
+    """Maximise ``score(Z) + loss(Y, Z)`` over ``Z`` for each sample.
+
+    Parameters
+    ----------
+    decoder : BaseDecoder
+        Must list the structure of ``loss`` in ``handles`` (see ``colabel.compat``).
+    loss : BaseLoss
+    scores : ScoreTable
+        Modular or pairwise for a modular loss.
+    Y : ndarray of shape (n_samples, n_labels), in {0, 1}
+
+    Returns
+    -------
+    Decoded
+        ``value`` and ``upper_bound`` include the loss.
+    """
+    if loss.structure == "counts":
+        return decoder.decode_counts(scores, Y, loss.counts_table)
+    offset, cost = loss.as_modular(Y)
+    found = decoder.decode(scores.plus_unary(cost))
+    return Decoded(found.labels, found.value + offset, found.upper_bound + offset)

@@ -1,0 +1,54 @@
+"""What every loss is: the cost of predicting ``Z`` where ``Y`` is true."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+__all__ = ["BaseLoss", "CountsLoss"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+
+class BaseLoss(BaseEstimator):
+    """A loss in [0, 1], zero where prediction and truth agree.
+
+    ``structure`` says how a decoder can add it to a score table:
+
+    ``"modular"``
+        ``as_modular(Y)`` gives ``offset, cost`` with ``value(Y, Z) = offset + sum_l cost_l Z_l``.
+    ``"counts"``
+        ``counts_table(n_true, n_labels)`` gives the loss for every number of hits and false
+        alarms; ``n_true`` is the number of true labels.
+    """
+
+    structure: ClassVar[Literal["modular", "counts"]]
+
+    @abstractmethod
+    def value(self, Y: Labels, Z: Labels) -> Floats:
+        """Loss of each sample: (n_samples,)."""
+
+
+class CountsLoss(BaseLoss):
+    """A loss that depends only on the numbers of true, hit and falsely predicted labels."""
+
+    structure: ClassVar[Literal["modular", "counts"]] = "counts"
+
+    @abstractmethod
+    def of_counts(self, n_true: NDArray, hits: NDArray, false: NDArray) -> Floats:
+        """Loss for broadcastable arrays of counts."""
+
+    def value(self, Y: Labels, Z: Labels) -> Floats:
+        Y, Z = np.asarray(Y) > 0, np.asarray(Z) > 0
+        return self.of_counts(Y.sum(axis=1), (Y & Z).sum(axis=1), (~Y & Z).sum(axis=1))
+
+    def counts_table(self, n_true: int, n_labels: int) -> Floats:
+        """Loss at ``[hits, false]``: (n_true + 1, n_labels - n_true + 1)."""
+        hits = np.arange(n_true + 1)[:, None]
+        false = np.arange(n_labels - n_true + 1)[None, :]
+        return np.ascontiguousarray(self.of_counts(np.asarray(n_true), hits, false))

@@ -1,0 +1,30 @@
+"""Hamming loss: the share of labels that are wrong."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from colabel.losses.base import BaseLoss, Floats, Labels
+
+__all__ = ["Hamming"]
+
+
+class Hamming(BaseLoss):
+    """``value(y, z) = |{l : y_l != z_l}| / n_labels``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Hamming().value(np.array([[1, 0, 0, 0]]), np.array([[0, 1, 0, 0]]))
+    array([0.5])
+    """
+
+    structure: ClassVar[Literal["modular", "counts"]] = "modular"
+
+    def value(self, Y: Labels, Z: Labels) -> Floats:
+        return np.mean((np.asarray(Y) > 0) != (np.asarray(Z) > 0), axis=1)
+
+    def as_modular(self, Y: Labels) -> tuple[Floats, Floats]:
+        """Return ``offset`` (n_samples,) and ``cost`` (n_samples, n_labels)."""
+        Y = np.asarray(Y, dtype=np.float64)
+        return Y.mean(axis=1), (1.0 - 2.0 * Y) / Y.shape[1]

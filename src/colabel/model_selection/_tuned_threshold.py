@@ -1,0 +1,285 @@
+"""A tuned decision rule on top of any multi-label classifier with scores."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
+
+from colabel.base import PROBABILITY_FLOOR, MultiLabelClassifier
+from colabel.decoders import BaseDecoder, CardinalityThreshold, Threshold
+from colabel.model_selection._cut_search import (
+    MEASURES,
+    Cut,
+    best_global_cut,
+    best_label_cuts,
+    measure_of,
+)
+from colabel.model_selection._stratification import IterativeStratifiedKFold
+from colabel.scores import Modular
+
+__all__ = ["TunedThreshold"]
+
+RULES = ("global", "per_label", "top_1", "cardinality")
+# Prices on the number of labels that the cardinality rule tries, in standard deviations of the
+# scores; 0 is the global rule.
+PRICES = np.concatenate([[0.0], 2.0 ** np.arange(-9.0, 1.0, 0.5)])
+
+
+class TunedThreshold(MultiLabelClassifier):
+    """Choose when a label is on by what is best for a measure, on scores the model has not seen.
+
+    The classifier is fitted on all data; its decision rule is tuned on out-of-fold scores of the
+    training data, never on scores of rows a model was fitted to. The search over cuts is exact
+    for rules ``"global"``, ``"top_1"`` and ``"cardinality"`` (for each price tried); see
+    ``rule`` for ``"per_label"``. For a 1-D target of more than two classes the highest score wins
+    and nothing is tuned.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any multi-label classifier with ``decision_function`` or ``predict_proba``, colabel's or
+        scikit-learn's.
+    measure : str, default="example_f1"
+        ``"example_f1"``, ``"micro_f1"``, ``"macro_f1"``, ``"example_jaccard"``,
+        ``"subset_accuracy"`` or ``"hamming_loss"``.
+    rule : str, default="global"
+        ``"global"``: one cut for all labels.
+        ``"per_label"``: a cut for each label; exact for macro-F, micro-F and Hamming, a local
+        optimum for the others. Prone to overfit where labels are rare.
+        ``"top_1"``: one cut, and the best label where no score passes it; never empty.
+        ``"cardinality"``: one cut and a price ``a k^2`` on a set of ``k`` labels.
+    beta : float, default=1.0
+        Weight of recall in the F measures.
+    cv : int, splitter or None, default=None
+        How to split for out-of-fold scores; ``None`` is 5 iteratively stratified folds.
+    n_jobs : int or None, default=None
+        Folds fitted at the same time. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Fixes the folds of an integer ``cv`` or ``None``.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted on all training data.
+    cut_ : ndarray of shape () or (n_labels,)
+        A label is on if its score is above (before the price, for ``"cardinality"``).
+    price_ : float
+        The price ``a``; 0 for the other rules.
+    oof_score_ : float
+        The measure at the chosen rule, on the out-of-fold scores; a little optimistic.
+
+    Examples
+    --------
+    >>> from colabel import BinaryRelevance
+    >>> from colabel.datasets import load
+    >>> train, test = load("yeast:train"), load("yeast:test")
+    >>> tuned = TunedThreshold(BinaryRelevance(), rule="top_1", random_state=0)
+    >>> int(tuned.fit(train.X, train.Y).predict(test.X).sum(axis=1).min())
+    1
+    """
+
+    _table: ClassVar[type[Modular]] = Modular
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        measure: str = "example_f1",
+        rule: str = "global",
+        beta: float = 1.0,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.measure = measure
+        self.rule = rule
+        self.beta = beta
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the classifier and tune its decision rule.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
+            Or a 1-D target.
+        **fit_params : dict
+            Passed on to the classifier. ``sample_weight`` also weights the measure.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, **fit_params)
+
+    def _fit(self, X: Any, Y: NDArray[np.int8], **fit_params: Any) -> None:
+        params = self._route(X, fit_params)
+        target = self._inner_target(Y)
+        self.cut_, self.price_, self.oof_score_ = np.asarray(0.0), 0.0, float("nan")
+        if self._target.kind != "multiclass":
+            scores = self._out_of_fold(X, target, params)
+            weight = fit_params.get("sample_weight")
+            self._tune(scores, Y > 0, None if weight is None else np.asarray(weight, float))
+        self.estimator_ = clone(self.estimator).fit(X, target, **params)
+        self.decoder_ = self._make_decoder()
+
+    def _scores(self, X: Any) -> Modular:
+        return Modular(_label_scores(self.estimator_, X, self._n_columns) - self.cut_)
+
+    def _inner_target(self, Y: NDArray[np.int8]) -> NDArray:
+        """Return what the classifier is fitted to: a label matrix, or class codes."""
+        if self._target.kind == "binary":
+            return Y[:, 0].astype(np.int64)
+        if self._target.kind == "multiclass":
+            return np.argmax(Y, axis=1)
+        return Y.astype(np.int64)
+
+    def _out_of_fold(self, X: Any, target: NDArray, params: dict[str, Any]) -> NDArray[np.float64]:
+        splits = list(self._splitter(len(target)).split(X, target))
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fold_scores)(self.estimator, X, target, params, fold, self._n_columns)
+            for fold in splits
+        )
+        scores = np.full((len(target), self._n_columns), np.nan)
+        for (_, test), part in zip(splits, parts, strict=True):
+            scores[test] = part
+        if np.isnan(scores).any():
+            raise ValueError("cv must put every sample into exactly one test fold")
+        return scores
+
+    def _splitter(self, n_samples: int) -> Any:
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            return check_cv(self.cv)
+        if n_samples < 2:
+            raise ValueError(
+                f"TunedThreshold needs at least 2 samples to hold some out; n_samples = {n_samples}"
+            )
+        folds = 5 if self.cv is None else int(self.cv)
+        return IterativeStratifiedKFold(min(folds, n_samples), random_state=self.random_state)
+
+    def _tune(self, scores: NDArray, Y: NDArray[np.bool_], weight: NDArray | None) -> None:
+        options = {"beta": self.beta, "weight": weight}
+        if self.rule == "per_label":
+            cut = best_label_cuts(scores, Y, self.measure, **options)
+        elif self.rule == "cardinality":
+            cut, self.price_ = self._tune_price(scores, Y, options)
+        else:
+            top_1 = self.rule == "top_1"
+            cut = best_global_cut(scores, Y, self.measure, top_1=top_1, **options)
+        self.cut_ = cut.threshold
+        table = Modular(scores - self.cut_)
+        on = self._make_decoder().decode(table, nonempty=self._nonempty()).labels > 0
+        self.oof_score_ = measure_of(on, Y, self.measure, **options)
+
+    def _tune_price(
+        self, scores: NDArray, Y: NDArray[np.bool_], options: dict[str, Any]
+    ) -> tuple[Cut, float]:
+        """Best cut and price: with a price ``a`` the k-th best score has to pass ``a (2k - 1)``."""
+        order = np.argsort(-scores, axis=1, kind="stable")
+        steps = np.empty(scores.shape)
+        np.put_along_axis(steps, order, 2.0 * np.arange(scores.shape[1])[None, :] + 1.0, axis=1)
+        prices = PRICES * float(scores.std())
+        cuts = [best_global_cut(scores - a * steps, Y, self.measure, **options) for a in prices]
+        best = int(np.argmax([cut.value for cut in cuts]))
+        return cuts[best], float(prices[best])
+
+    def _check_parameters(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, not {self.rule!r}")
+        if self.measure not in MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, not {self.measure!r}")
+        if not self.beta > 0:
+            raise ValueError(f"beta must be positive, not {self.beta!r}")
+        if not hasattr(self.estimator, "decision_function") and not hasattr(
+            self.estimator, "predict_proba"
+        ):
+            raise ValueError(
+                f"{type(self.estimator).__name__} has neither decision_function nor "
+                "predict_proba, so there is nothing to put a threshold on"
+            )
+
+    def _make_decoder(self) -> BaseDecoder:
+        if self.rule != "cardinality":
+            return Threshold()
+        return CardinalityThreshold(penalty=getattr(self, "price_", 0.0))
+
+    def _nonempty(self) -> bool:
+        return self.rule == "top_1"
+
+    def _probabilistic(self) -> bool:
+        return False
+
+    def _route(self, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        if _routing_enabled():
+            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
+        return _check_method_params(X, fit_params) if fit_params else {}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route ``fit`` parameters to the classifier's ``fit``."""
+        return MetadataRouter(owner=self).add(
+            estimator=self.estimator,
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(self, X, reset=reset, skip_check_array=True)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def _fold_scores(
+    estimator: Any, X: Any, target: NDArray, params: dict[str, Any], fold: Any, n_labels: int
+) -> NDArray[np.float64]:
+    train, test = fold
+    inner = _check_method_params(X, params, indices=train) if params else {}
+    fitted = clone(estimator).fit(_safe_indexing(X, train), target[train], **inner)
+    return _label_scores(fitted, _safe_indexing(X, test), n_labels)
+
+
+def _label_scores(estimator: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
+    """Score each label: decision values, or log-odds of probabilities in any of their shapes."""
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    else:
+        p = estimator.predict_proba(X)
+        if isinstance(p, list):
+            p = np.column_stack(
+                [_on_column(part, c) for part, c in zip(p, estimator.classes_, strict=True)]
+            )
+        p = np.asarray(p, dtype=np.float64)
+        if n_labels == 1 and p.shape[1] == 2:
+            p = p[:, 1:]
+        scores = logit(np.clip(p, PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR))
+    scores = scores.reshape(_num_samples(X), -1)
+    if scores.shape[1] != n_labels:
+        raise ValueError(
+            f"{type(estimator).__name__} gives {scores.shape[1]} scores for {n_labels} labels"
+        )
+    return scores
+
+
+def _on_column(probabilities: NDArray, classes: NDArray) -> NDArray[np.float64]:
+    """Return the probability of class 1 of one output, 0 where it was never seen."""
+    on = np.flatnonzero(np.asarray(classes) == 1)
+    return probabilities[:, on[0]] if len(on) else np.zeros(len(probabilities))

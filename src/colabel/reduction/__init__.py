@@ -1,0 +1,6 @@
+"""Problem transformations: multi-label classification through ordinary classifiers."""
+
+from colabel.reduction._binary_relevance import BinaryRelevance
+from colabel.reduction._label_powerset import LabelPowerset
+
+__all__ = ["BinaryRelevance", "LabelPowerset"]

@@ -1,0 +1,90 @@
+"""Label powerset: every label set seen in training is a class of its own."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
+
+from colabel.decoders import BaseDecoder
+from colabel.reduction._meta import ReductionClassifier
+from colabel.scores import Support
+
+__all__ = ["LabelPowerset"]
+
+
+class LabelPowerset(ReductionClassifier):
+    """One multi-class classifier whose classes are the label sets of the training data.
+
+    It models the joint distribution ``p(y | x)`` on those label sets and is the right model for
+    subset accuracy. Label sets that were never seen are never predicted (their probability is 0),
+    and are no obstacle when they turn up in test data.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, default=LogisticRegression(max_iter=1000)
+        Any multi-class classifier; cloned.
+    decoder : str, BaseDecoder or None, default=None
+        ``None`` is ``"support_mode"``: the most probable label set.
+    empty : {"allow", "forbid"}, default="allow"
+        ``"forbid"`` leaves the empty label set out.
+
+    Attributes
+    ----------
+    labelings_ : ndarray of shape (n_labelsets, n_labels), int8
+        The label sets seen in training.
+    estimator_ : classifier or None
+        ``None`` where training data has a single label set.
+    classes_ : ndarray
+        ``arange(n_labels)``, or the classes of a 1-D target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> LabelPowerset().fit(X, Y).predict_joint([[2.9]]).log_prob([[1, 1]]).round(2)
+    array([-0.14])
+    """
+
+    _table: ClassVar[type[Support]] = Support
+    _decoder: ClassVar[str] = "support_mode"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        decoder: str | BaseDecoder | None = None,
+        empty: str = "allow",
+    ) -> None:
+        self.estimator = estimator
+        self.decoder = decoder
+        self.empty = empty
+
+    def _fit(self, X: Any, Y: NDArray[np.int8], **fit_params: Any) -> None:
+        self.labelings_, code = np.unique(Y, axis=0, return_inverse=True)
+        if self.empty == "forbid" and not self.labelings_.any():
+            raise ValueError(
+                "empty='forbid' leaves nothing to predict: no training row has a label"
+            )
+        self.estimator_ = None
+        if len(self.labelings_) > 1:
+            self.estimator_ = self._base_estimator().fit(X, code.reshape(-1), **fit_params)
+
+    def _scores(self, X: Any) -> Support:
+        probabilistic = self._probabilistic()
+        if self.estimator_ is None:
+            scores = np.zeros((_num_samples(X), 1))
+        elif probabilistic:
+            with np.errstate(divide="ignore"):
+                scores = np.log(self.estimator_.predict_proba(X))
+        else:
+            scores = self.estimator_.decision_function(X)
+            if scores.ndim == 1:
+                scores = np.column_stack([-scores, scores])
+        return Support(self.labelings_, scores, distribution=probabilistic)
+
+    def _row_bytes(self) -> int:
+        return 32 * (len(self.labelings_) + self._n_columns)

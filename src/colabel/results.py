@@ -1,0 +1,74 @@
+"""What decoders and learners give back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Decoded", "Solution"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """The best labeling found for each sample, its value, and a bound no labeling can pass.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples, n_labels), int8, in {0, 1}
+    value : ndarray of shape (n_samples,)
+        The decoder's objective at ``labels``.
+    upper_bound : ndarray of shape (n_samples,)
+        No labeling has a larger objective.
+    """
+
+    labels: NDArray[np.int8]
+    value: NDArray[np.float64]
+    upper_bound: NDArray[np.float64]
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """``upper_bound - value``, at least 0."""
+        return np.maximum(self.upper_bound - self.value, 0.0)
+
+    @property
+    def certified(self) -> NDArray[np.bool_]:
+        """Which answers are proved optimal, to a relative 1e-9."""
+        return self.gap <= 1e-9 * np.maximum(1.0, np.abs(self.value))
+
+    @classmethod
+    def exact(cls, labels: NDArray[np.int8], value: NDArray[np.float64]) -> Decoded:
+        """Build the result of an exact decoder, whose value is its own bound."""
+        return cls(labels, value, value)
+
+    @classmethod
+    def concatenate(cls, parts: list[Decoded]) -> Decoded:
+        """Join the results of consecutive blocks of samples."""
+        return cls(
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate([part.value for part in parts]),
+            np.concatenate([part.upper_bound for part in parts]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What every learner returns.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_parameters,)
+    history : ndarray of shape (n_iter,)
+        Objective after each iteration.
+    gap : float
+        Proved distance from the optimum; ``nan`` where the learner has no bound.
+    converged : bool
+    n_iter : int
+    """
+
+    coef: NDArray[np.float64]
+    history: NDArray[np.float64]
+    gap: float
+    converged: bool
+    n_iter: int
