@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +30,9 @@ class Dataset:
         ``"all"``, ``"train"`` or ``"test"``.
     source : str
         Citation or path.
-    label_sets : tuple of tuples of str, or None
-        Groups of label names of which exactly one is on, for data with exclusive label sets.
+    label_sets : mapping of str to tuple of str, or None
+        For data with exclusive label sets: the name of each set, and the names of its labels, of
+        which exactly one is on.
     """
 
     X: Any
@@ -40,7 +42,7 @@ class Dataset:
     name: str = "data"
     split: str = "all"
     source: str = ""
-    label_sets: tuple[tuple[str, ...], ...] | None = None
+    label_sets: Mapping[str, tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.X.shape[0] != self.Y.shape[0]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.support_mode import ordered_support
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
@@ -78,16 +79,12 @@ class Exhaustive(BaseDecoder):
                 better = top > best[rows]
                 labels[rows][better] = block[place[better]]
                 best[rows] = np.maximum(best[rows], top)
-        if np.any(np.isneginf(best)):
-            raise ValueError("no labeling to choose from: the only labeling known is the empty one")
         return Decoded.exact(labels, best)
 
     def _labelings(self, scores: ScoreTable, nonempty: bool) -> Iterator[Labels]:
         """Yield blocks of labelings, fewest labels first so that ties go to the smaller set."""
         if isinstance(scores, Support):
-            count = scores.labelings.sum(axis=1)
-            order = np.argsort(count, kind="stable")
-            yield scores.labelings[order[count[order] > 0] if nonempty else order]
+            yield scores.labelings[ordered_support(scores, nonempty)]
             return
         if scores.n_labels > self.max_labels:
             raise IncompatibleError(

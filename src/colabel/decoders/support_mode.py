@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders.base import BaseDecoder
 from colabel.results import Decoded
 from colabel.scores import ScoreTable, Support
 
-__all__ = ["SupportMode"]
+__all__ = ["SupportMode", "ordered_support"]
 
 
 class SupportMode(BaseDecoder):
@@ -27,15 +28,21 @@ class SupportMode(BaseDecoder):
     exact: ClassVar[bool] = True
 
     def _decode(self, scores: Support, nonempty: bool) -> Decoded:  # type: ignore[override]
-        count = scores.labelings.sum(axis=1)
-        # Fewest labels first: argmax takes the first of equal scores.
-        order = np.argsort(count, kind="stable")
-        if nonempty:
-            order = order[count[order] > 0]
-            if not len(order):
-                raise ValueError(
-                    "no labeling to choose from: the only labeling known is the empty one"
-                )
+        order = ordered_support(scores, nonempty)
         best = order[np.argmax(scores.scores[:, order], axis=1)]
         value = scores.scores[np.arange(scores.n_samples), best]
         return Decoded.exact(scores.labelings[best], value)
+
+
+def ordered_support(scores: Support, nonempty: bool) -> NDArray[np.intp]:
+    """Return the labelings' indices, fewest labels first: argmax takes the first of equal scores.
+
+    ``nonempty`` leaves the empty labeling out, and raises where it is the only one.
+    """
+    count = scores.labelings.sum(axis=1)
+    order = np.argsort(count, kind="stable")
+    if nonempty:
+        order = order[count[order] > 0]
+        if not len(order):
+            raise ValueError("no labeling to choose from: the only labeling known is the empty one")
+    return order

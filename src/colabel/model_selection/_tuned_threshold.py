@@ -176,7 +176,7 @@ class TunedThreshold(MultiLabelClassifier):
         return IterativeStratifiedKFold(min(folds, n_samples), random_state=self.random_state)
 
     def _tune(self, scores: NDArray, Y: NDArray[np.bool_], weight: NDArray | None) -> None:
-        options = {"beta": self.beta, "weight": weight}
+        options: dict[str, Any] = {"beta": self.beta, "weight": weight}
         if self.rule == "per_label":
             cut = best_label_cuts(scores, Y, self.measure, **options)
         elif self.rule == "cardinality":

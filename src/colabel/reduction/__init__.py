@@ -2,5 +2,6 @@
 
 from colabel.reduction._binary_relevance import BinaryRelevance
 from colabel.reduction._label_powerset import LabelPowerset
+from colabel.reduction._scaled_svc import ScaledLinearSVC
 
-__all__ = ["BinaryRelevance", "LabelPowerset"]
+__all__ = ["BinaryRelevance", "LabelPowerset", "ScaledLinearSVC"]

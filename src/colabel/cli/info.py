@@ -1,0 +1,61 @@
+"""``colabel info``: what a dataset looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colabel.cli._app import app
+from colabel.cli._common import Data, Json, Labels, Xml, load_data, print_json
+
+
+@app.command()
+def info(data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = False) -> None:
+    """Show statistics, label frequencies, and how strongly labels depend on one another."""
+    from colabel.datasets import label_dependence
+
+    dataset = load_data(data, labels, xml)
+    count = np.asarray(dataset.Y.sum(axis=0)).ravel()
+    facts: dict[str, Any] = {
+        "name": dataset.name,
+        "split": dataset.split,
+        **dataset.statistics(),
+        "sparse": dataset.is_sparse,
+        "labels": [
+            {"name": name, "count": int(on), "frequency": on / max(1, dataset.n_samples)}
+            for name, on in zip(dataset.label_names, count, strict=True)
+        ],
+        "dependence": label_dependence(dataset.Y, dataset.label_names),
+        "source": dataset.source,
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        _show(facts)
+
+
+def _show(facts: dict[str, Any], most: int = 20) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    console.print(
+        f"[bold]{escape(facts['name'])}[/bold] ({facts['split']}): {facts['n_samples']} samples, "
+        f"{facts['n_features']} {'sparse' if facts['sparse'] else 'dense'} features, "
+        f"{facts['n_labels']} labels, {facts['n_labelsets']} distinct label sets, "
+        f"{facts['cardinality']:.3f} labels a sample (density {facts['density']:.4f})"
+    )
+    table = Table("label", "count", "frequency", title="most frequent labels")
+    ranked = sorted(facts["labels"], key=lambda label: -label["count"])
+    for label in ranked[:most]:
+        table.add_row(escape(label["name"]), str(label["count"]), f"{label['frequency']:.4f}")
+    console.print(table)
+    dependence = facts["dependence"]
+    pairs = Table("label", "label", "φ", "together", title="most dependent pairs")
+    for pair in dependence["pairs"][:10]:
+        first, second = (escape(name) for name in pair["labels"])
+        pairs.add_row(first, second, f"{pair['phi']:+.3f}", str(pair["together"]))
+    console.print(pairs)
+    console.print(f"mean |φ| over label pairs: {dependence['mean_abs_phi']:.4f}")

@@ -1,0 +1,199 @@
+"""Methods side by side on the same data, splits and measures."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colabel.datasets import Dataset, load
+from colabel.lab.cell import CellResult, run_cell
+from colabel.lab.methods import METHODS, get_method, make
+from colabel.lab.splits import check_split, default_split, iterate_folds
+from colabel.lab.store import ResultFile
+
+__all__ = ["Row", "Variant", "compare", "default_methods", "summarise"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An estimator to compare: its name, how to build it for a seed, and its parameters."""
+
+    name: str
+    build: Callable[[int], Any]
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finished cell."""
+
+    data: str
+    split: str
+    fold: int
+    seed: int
+    method: str
+    parameters: dict[str, Any]
+    result: CellResult
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as the columns of ``results.csv``."""
+        return {
+            "data": self.data,
+            "split": self.split,
+            "fold": self.fold,
+            "seed": self.seed,
+            "method": self.method,
+            "parameters": self.parameters,
+            "status": self.result.status,
+            "fit_seconds": self.result.fit_seconds,
+            "predict_seconds": self.result.predict_seconds,
+            "peak_memory_mb": self.result.peak_memory_mb,
+            **self.result.measures,
+        }
+
+
+def default_methods() -> list[str]:
+    """Return the methods that are compared when none are named: quick ones, plain and tuned."""
+    plain = [name for name, method in METHODS.items() if method.demo]
+    return [*plain, *(f"{name}+top_1" for name in plain)]
+
+
+def compare(
+    data: Sequence[str],
+    methods: Sequence[str | Variant] | None = None,
+    *,
+    split: str | None = None,
+    seeds: Iterable[int] = (0,),
+    run_dir: str | os.PathLike[str] | None = None,
+    load_data: Callable[..., Dataset] = load,
+    on_plan: Callable[[int], None] = lambda n_cells: None,
+    on_start: Callable[[str, str], None] = lambda data, method: None,
+    on_row: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:
+    """Fit and measure every method on every fold of every dataset.
+
+    Parameters
+    ----------
+    data : sequence of str
+        Registered names or paths.
+    methods : sequence of str or Variant, or None
+        Registered names; None is ``default_methods()``.
+    split : str or None
+        ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
+        five folds otherwise.
+    seeds : iterable of int
+        Each seed draws its own folds and sets every ``random_state``.
+    run_dir : path-like or None
+        Folder for ``results.csv`` and ``run.json``.
+    load_data : callable
+        Replaces ``colabel.datasets.load``.
+    on_plan, on_start, on_row : callable
+        Told the number of cells, what starts, and what has finished.
+
+    Returns
+    -------
+    list of Row
+    """
+    variants = [_variant(method) for method in (methods or default_methods())]
+    seeds = list(seeds)
+    splits = {name: check_split(split) if split else default_split(name) for name in data}
+    # Data and folds are loaded before anything runs, so that a wrong name stops at once.
+    folds = {
+        (name, seed): list(iterate_folds(name, splits[name], seed, load_data))
+        for name in data
+        for seed in seeds
+    }
+    store = _open_store(run_dir, data, variants, splits, seeds, folds)
+    on_plan(sum(len(parts) for parts in folds.values()) * len(variants))
+    rows = []
+    for (name, seed), parts in folds.items():
+        for fold, train, test in parts:
+            for variant in variants:
+                on_start(name, variant.name)
+                result = run_cell(variant.build(seed), train, test)
+                row = Row(name, splits[name], fold, seed, variant.name, variant.parameters, result)
+                rows.append(row)
+                if store is not None:
+                    store.append(row.as_dict())
+                on_row(row)
+    return rows
+
+
+def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
+    """Average measures and times over folds and seeds, for each data and method.
+
+    ``n_cells`` and ``n_failed`` count the cells; failed ones are left out of the averages.
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.data, row.method), []).append(row)
+    return {key: _average(group) for key, group in groups.items()}
+
+
+def _average(group: list[Row]) -> dict[str, float]:
+    done = [row.result for row in group if row.result.ok]
+    out: dict[str, float] = {"n_cells": len(group), "n_failed": len(group) - len(done)}
+    if done:
+        for name in done[0].measures:
+            out[name] = float(np.mean([result.measures[name] for result in done]))
+        for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
+            out[name] = float(np.mean([getattr(result, name) for result in done]))
+    return out
+
+
+def _variant(method: str | Variant) -> Variant:
+    if isinstance(method, Variant):
+        return method
+    get_method(method)
+    return Variant(method, lambda seed: make(method, seed=seed), {})
+
+
+def _open_store(
+    run_dir: str | os.PathLike[str] | None,
+    data: Sequence[str],
+    variants: list[Variant],
+    splits: dict[str, str],
+    seeds: list[int],
+    folds: dict[tuple[str, int], list[tuple[int, Dataset, Dataset]]],
+) -> ResultFile | None:
+    if run_dir is None:
+        return None
+    names = {
+        f"accuracy_{name}" for parts in folds.values() for name in parts[0][1].label_sets or ()
+    }
+    extra = (*sorted(names), "accuracy_all") if names else ()
+    store = ResultFile(run_dir, extra)
+    about = {
+        "data": list(data),
+        "splits": splits,
+        "methods": [variant.name for variant in variants],
+        "seeds": seeds,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        "versions": _versions(),
+    }
+    (Path(run_dir) / "run.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return store
+
+
+def _versions() -> dict[str, str]:
+    import numpy
+    import scipy
+    import sklearn
+
+    import colabel
+
+    return {
+        "colabel": colabel.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "python": platform.python_version(),
+    }

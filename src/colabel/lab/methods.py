@@ -1,0 +1,150 @@
+"""The methods by name: what the command line fits and compares.
+
+A name may carry a suffix, ``br+global``: the method with a tuned decision rule on top.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from colabel.exceptions import UnknownNameError
+from colabel.model_selection import TunedThreshold
+from colabel.reduction import BinaryRelevance, LabelPowerset, ScaledLinearSVC
+
+__all__ = ["METHODS", "RULES", "Method", "capabilities", "get_method", "list_methods", "make"]
+
+RULES = ("global", "per_label", "top_1", "cardinality")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A registered method.
+
+    Parameters
+    ----------
+    name : str
+        Its name on the command line.
+    build : callable
+        Makes a fresh estimator with good defaults.
+    paper : str
+        The paper whose tables it belongs to; see ``colabel reproduce``.
+    summary : str
+        One line.
+    space : mapping
+        Parameters worth searching and their values.
+    demo : bool
+        Whether ``colabel compare`` runs it when no methods are named.
+    """
+
+    name: str
+    build: Callable[[], Any]
+    paper: str
+    summary: str
+    space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    demo: bool = True
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "br",
+            BinaryRelevance,
+            "cbm-2016",
+            "one logistic regression a label",
+            {"estimator__C": (0.01, 0.1, 1.0, 10.0, 100.0)},
+        ),
+        Method(
+            "ovr-svm",
+            lambda: BinaryRelevance(ScaledLinearSVC()),
+            "relaxations-2015",
+            "one linear support vector machine a label",
+            {"estimator__C": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},
+        ),
+        Method(
+            "powset",
+            LabelPowerset,
+            "cbm-2016",
+            "one class for each label set seen in training",
+            {"estimator__C": (0.01, 0.1, 1.0, 10.0, 100.0)},
+        ),
+    )
+}
+
+
+def list_methods() -> list[str]:
+    """Return every registered name, those with a suffix included."""
+    return [*METHODS, *(f"{name}+{rule}" for name in METHODS for rule in RULES)]
+
+
+def get_method(name: str) -> tuple[Method, str | None]:
+    """Return the method of this name, and the decision rule that its suffix asks for."""
+    base, plus, rule = name.partition("+")
+    if base not in METHODS or (plus and rule not in RULES):
+        close = difflib.get_close_matches(name, list_methods(), n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else "; see: colabel methods"
+        raise UnknownNameError(f"no method is called {name!r}{hint}")
+    return METHODS[base], rule if plus else None
+
+
+def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = None) -> Any:
+    """Make the estimator of a registered method.
+
+    Parameters
+    ----------
+    name : str
+        A registered name, with or without a suffix.
+    params : mapping or None
+        Parameters by full name (``estimator__C``) or by the end of it (``C``), outermost first.
+    seed : int or None
+        Value for every ``random_state``.
+
+    Examples
+    --------
+    >>> make("br", {"C": 0.5}).estimator
+    LogisticRegression(C=0.5, max_iter=1000)
+    """
+    method, rule = get_method(name)
+    estimator = method.build()
+    if isinstance(estimator, BinaryRelevance | LabelPowerset) and estimator.estimator is None:
+        estimator.set_params(estimator=estimator._base_estimator())
+    if rule is not None:
+        estimator = TunedThreshold(estimator, rule=rule)
+    for key, value in (params or {}).items():
+        estimator.set_params(**{_full_name(estimator, key, name): value})
+    if seed is not None:
+        known = estimator.get_params()
+        seeds = [key for key in known if key.rpartition("__")[2] == "random_state"]
+        estimator.set_params(**{key: seed for key in seeds if known[key] is None})
+    return estimator
+
+
+def capabilities(name: str) -> dict[str, Any]:
+    """Say what a method can do, read off its estimator."""
+    estimator = make(name)
+    tags = get_tags(estimator)
+    return {
+        "predict_proba": hasattr(estimator, "predict_proba"),
+        "decision_function": hasattr(estimator, "decision_function"),
+        "predict_joint": True,
+        "sparse_features": bool(tags.input_tags.sparse),
+        "sparse_labels": True,
+        "named_labels": True,
+        "sample_weight": has_fit_parameter(estimator, "sample_weight"),
+    }
+
+
+def _full_name(estimator: Any, key: str, method: str) -> str:
+    known = sorted(estimator.get_params(), key=lambda full: (full.count("__"), full))
+    for full in known:
+        if full == key or full.endswith(f"__{key}"):
+            return str(full)
+    close = difflib.get_close_matches(key, known, n=3)
+    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(known)}"
+    raise UnknownNameError(f"{method} has no parameter {key!r}{hint}")
