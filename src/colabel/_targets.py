@@ -82,7 +82,8 @@ class TargetFormat:
         import narwhals as nw
 
         columns = {name: labels[:, i] for i, name in enumerate(self.label_names)}
-        frame = nw.from_dict(columns, backend=self.backend).to_native()
+        backend: Any = self.backend
+        frame = nw.from_dict(columns, backend=backend).to_native()
         if index is not None and self.backend == "pandas":
             frame.index = index
         return frame

@@ -314,7 +314,8 @@ class Mixture(ScoreTable):
         return log_evidence, np.exp(joint - log_evidence[:, None])
 
     def marginals(self) -> Floats:
-        return np.einsum("nk,nkl->nl", np.exp(self.log_weights), expit(self.logits))
+        p = np.einsum("nk,nkl->nl", np.exp(self.log_weights), expit(self.logits))
+        return np.minimum(p, 1.0)
 
     def sample(self, n_draws: int, random_state: RandomState = None) -> Labels:
         rng = check_random_state(random_state)

@@ -113,7 +113,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     method, rule = get_method(name)
     estimator = method.build()
     if isinstance(estimator, BinaryRelevance | LabelPowerset) and estimator.estimator is None:
-        estimator.set_params(estimator=estimator._base_estimator())
+        estimator.set_params(estimator=estimator._inner())
     if rule is not None:
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():

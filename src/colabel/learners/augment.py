@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.results import Decoded
-from colabel.scores import ScoreTable
 
 __all__ = ["loss_augmented"]
 
 
-def loss_augmented(decoder: Any, loss: Any, scores: ScoreTable, Y: NDArray[np.int8]) -> Decoded:
+def loss_augmented(decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8]) -> Decoded:
     """Maximise ``score(Z) + loss(Y, Z)`` over ``Z`` for each sample.
 
     Parameters

@@ -44,8 +44,9 @@ class CountsLoss(BaseLoss):
         """Loss for broadcastable arrays of counts."""
 
     def value(self, Y: Labels, Z: Labels) -> Floats:
-        Y, Z = np.asarray(Y) > 0, np.asarray(Z) > 0
-        return self.of_counts(Y.sum(axis=1), (Y & Z).sum(axis=1), (~Y & Z).sum(axis=1))
+        true, on = np.asarray(Y) > 0, np.asarray(Z) > 0
+        hits, false = (true & on).sum(axis=1), (~true & on).sum(axis=1)
+        return self.of_counts(true.sum(axis=1), hits, false)
 
     def counts_table(self, n_true: int, n_labels: int) -> Floats:
         """Loss at ``[hits, false]``: (n_true + 1, n_labels - n_true + 1)."""

@@ -123,13 +123,14 @@ def measure_of(
     rule = MEASURES[measure]
     row_weight = np.ones(len(Y)) if weight is None else weight
     if rule.over == "rows":
-        counts = [part.sum(axis=1, dtype=np.float64) for part in (Y, on & Y, on)]
-        return float(np.average(rule.of_counts(*counts, beta), weights=row_weight))
-    counts = [(part * row_weight[:, None]).sum(axis=0) for part in (Y, on & Y, on)]
+        n_true, hits, predicted = (part.sum(axis=1, dtype=float) for part in (Y, on & Y, on))
+        value = rule.of_counts(n_true, hits, predicted, beta)
+        return float(np.average(value, weights=row_weight))
+    n_true, hits, predicted = ((part * row_weight[:, None]).sum(axis=0) for part in (Y, on & Y, on))
     if rule.over == "labels":
-        return float(rule.of_counts(*counts, beta).mean())
-    value = float(rule.of_counts(*(count.sum() for count in counts), beta))
-    return -value / (row_weight.sum() * Y.shape[1]) if measure == "hamming_loss" else value
+        return float(rule.of_counts(n_true, hits, predicted, beta).mean())
+    pooled = float(rule.of_counts(n_true.sum(), hits.sum(), predicted.sum(), beta))
+    return -pooled / (row_weight.sum() * Y.shape[1]) if measure == "hamming_loss" else pooled
 
 
 def best_label_cuts(
@@ -178,10 +179,12 @@ def _best_of(ranked: Floats, value: Floats) -> Cut:
 
 def _between(ranked: Floats, n_above: int) -> float:
     """Return a cut with exactly the first ``n_above`` of the falling scores above it."""
+    # Where none (or all) should be on, scores a little beyond those seen should not change that.
+    margin = float(ranked[0] - ranked[-1]) or 1.0
     if n_above == 0:
-        return float(ranked[0])
+        return float(ranked[0]) + margin
     if n_above == len(ranked):
-        return float(np.nextafter(ranked[-1], -np.inf))
+        return float(ranked[-1]) - margin
     above, below = float(ranked[n_above - 1]), float(ranked[n_above])
     middle = below + 0.5 * (above - below)
     return middle if middle < above else below

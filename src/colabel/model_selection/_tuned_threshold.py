@@ -9,17 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import Tags, _safe_indexing, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
+from sklearn.utils.validation import _check_method_params, _num_samples
 
-from colabel.base import PROBABILITY_FLOOR, MultiLabelClassifier
+from colabel._meta import MetaClassifier
+from colabel.base import PROBABILITY_FLOOR
 from colabel.decoders import BaseDecoder, CardinalityThreshold, Threshold
 from colabel.model_selection._cut_search import (
     MEASURES,
@@ -39,14 +34,14 @@ RULES = ("global", "per_label", "top_1", "cardinality")
 PRICES = np.concatenate([[0.0], 2.0 ** np.arange(-9.0, 1.0, 0.5)])
 
 
-class TunedThreshold(MultiLabelClassifier):
+class TunedThreshold(MetaClassifier):
     """Choose when a label is on by what is best for a measure, on scores the model has not seen.
 
     The classifier is fitted on all data; its decision rule is tuned on out-of-fold scores of the
     training data, never on scores of rows a model was fitted to. The search over cuts is exact
     for rules ``"global"``, ``"top_1"`` and ``"cardinality"`` (for each price tried); see
-    ``rule`` for ``"per_label"``. For a 1-D target of more than two classes the highest score wins
-    and nothing is tuned.
+    ``rule`` for ``"per_label"``. For a 1-D target of two classes every rule is one cut; of more
+    classes the highest score wins and nothing is tuned.
 
     Parameters
     ----------
@@ -177,7 +172,9 @@ class TunedThreshold(MultiLabelClassifier):
 
     def _tune(self, scores: NDArray, Y: NDArray[np.bool_], weight: NDArray | None) -> None:
         options: dict[str, Any] = {"beta": self.beta, "weight": weight}
-        if self.rule == "per_label":
+        if self._target.kind == "binary":
+            cut = best_global_cut(scores, Y, self.measure, **options)
+        elif self.rule == "per_label":
             cut = best_label_cuts(scores, Y, self.measure, **options)
         elif self.rule == "cardinality":
             cut, self.price_ = self._tune_price(scores, Y, options)
@@ -217,35 +214,18 @@ class TunedThreshold(MultiLabelClassifier):
             )
 
     def _make_decoder(self) -> BaseDecoder:
-        if self.rule != "cardinality":
+        if self.rule != "cardinality" or self._target.one_dimensional:
             return Threshold()
         return CardinalityThreshold(penalty=getattr(self, "price_", 0.0))
 
     def _nonempty(self) -> bool:
-        return self.rule == "top_1"
+        return self.rule == "top_1" and not self._target.one_dimensional
 
     def _probabilistic(self) -> bool:
         return False
 
-    def _route(self, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        if _routing_enabled():
-            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
-        return _check_method_params(X, fit_params) if fit_params else {}
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Route ``fit`` parameters to the classifier's ``fit``."""
-        return MetadataRouter(owner=self).add(
-            estimator=self.estimator,
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-        )
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, reset=reset, skip_check_array=True)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
+    def _inner(self) -> Any:
+        return self.estimator
 
 
 def _fold_scores(

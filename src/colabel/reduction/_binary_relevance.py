@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 from colabel._targets import label_columns
 from colabel.base import PROBABILITY_FLOOR
 from colabel.decoders import BaseDecoder
-from colabel.reduction._meta import ReductionClassifier
+from colabel.reduction._base import ReductionClassifier
 from colabel.scores import Modular
 
 __all__ = ["BinaryRelevance"]
@@ -76,7 +76,7 @@ class BinaryRelevance(ReductionClassifier):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
-        base = self._base_estimator()
+        base = self._inner()
         weight = fit_params.get("sample_weight")
         columns = label_columns(Y)
         self.constant_ = np.array([_constant_log_odds(column, weight) for column in columns])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from colabel.decoders import BaseDecoder
-from colabel.reduction._meta import ReductionClassifier
+from colabel.reduction._base import ReductionClassifier
 from colabel.scores import Support
 
 __all__ = ["LabelPowerset"]
@@ -71,7 +71,7 @@ class LabelPowerset(ReductionClassifier):
             )
         self.estimator_ = None
         if len(self.labelings_) > 1:
-            self.estimator_ = self._base_estimator().fit(X, code.reshape(-1), **fit_params)
+            self.estimator_ = self._inner().fit(X, code.reshape(-1), **fit_params)
 
     def _scores(self, X: Any) -> Support:
         probabilistic = self._probabilistic()

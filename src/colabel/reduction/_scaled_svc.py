@@ -37,9 +37,13 @@ class ScaledLinearSVC(LinearSVC):
 
 def _mean_squared_norm(X: Any) -> float:
     """Mean squared row norm, 1 where it is not a positive number (``fit`` will say why)."""
-    try:
-        values = X.data if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-        mean = float(np.vdot(values, values)) / X.shape[0] if X.shape[0] else 1.0
-    except (AttributeError, TypeError, ValueError):
+    n_samples = _num_samples(X)
+    if sparse.issparse(X):
+        values = X.data if X.format in ("csr", "csc", "coo") else sparse.csr_array(X).data
+    else:
+        values = np.asarray(X)
+    if values.dtype.kind not in "biuf" or n_samples == 0:
         return 1.0
+    values = values.astype(np.float64, copy=False)
+    mean = float(np.vdot(values, values)) / n_samples
     return mean if np.isfinite(mean) and mean > 0 else 1.0

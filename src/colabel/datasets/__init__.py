@@ -1,0 +1,29 @@
+"""Multi-label data: registered sets, files in the usual formats, generators with known truth."""
+
+from colabel.datasets._dataset import Dataset
+from colabel.datasets._download import fetch
+from colabel.datasets._find import data_home, find
+from colabel.datasets._load import load
+from colabel.datasets._registry import DataFile, DatasetInfo, list_datasets
+from colabel.datasets.formats import read, write
+from colabel.datasets.generators import (
+    make_bernoulli_mixture,
+    make_label_sets,
+    make_pairwise,
+)
+
+__all__ = [
+    "DataFile",
+    "Dataset",
+    "DatasetInfo",
+    "data_home",
+    "fetch",
+    "find",
+    "list_datasets",
+    "load",
+    "make_bernoulli_mixture",
+    "make_label_sets",
+    "make_pairwise",
+    "read",
+    "write",
+]

@@ -1,0 +1,169 @@
+"""One function that gets data by registered name or by path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from colabel.datasets._dataset import Dataset
+from colabel.datasets._find import require
+from colabel.datasets._registry import (
+    SPLITS,
+    DatasetInfo,
+    check_split,
+    did_you_mean,
+    get_info,
+    is_registered,
+)
+from colabel.datasets.formats import read
+from colabel.exceptions import DataFormatError, DatasetNotFoundError, UnknownNameError
+
+__all__ = ["load"]
+
+
+def load(
+    name_or_path: str | os.PathLike[str],
+    split: str | None = None,
+    *,
+    labels: Sequence[str] | int | None = None,
+    xml: str | os.PathLike[str] | None = None,
+    one_hot: bool = True,
+) -> Dataset:
+    """Get a dataset by registered name or from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path-like
+        A registered name, ``"yeast"``, ``"yeast:train"`` or ``"yeast:test"``; or the path of a file
+        in any format that ``read`` takes. A string that is a registered name is taken as one: write
+        ``./yeast`` for a file of that name.
+    split : {"all", "train", "test"} or None
+        Official split of a registered dataset; the same as the ending of the name. None: the
+        ending of the name, or all of the data.
+    labels : sequence of str, int or None
+        Label columns of a file that does not name them; see ``read``.
+    xml : path-like or None
+        File that lists the labels, where it is not beside the data.
+    one_hot : bool
+        Whether nominal features become one column per value, or one column of codes.
+
+    Returns
+    -------
+    Dataset
+        Registered data are checked against their SHA-256 before they are read.
+
+    Examples
+    --------
+    >>> from colabel.datasets import load
+    >>> load("yeast:train")
+    Dataset('yeast', split='train', 1500 samples, 103 dense features, 14 labels)
+    """
+    if isinstance(name_or_path, str):
+        name, ending = _parse(name_or_path)
+        if is_registered(name):
+            info = get_info(name)
+            chosen = check_split(info, _one_split(name_or_path, ending, split))
+            return _load_registered(info, chosen, labels, xml, one_hot)
+    return _load_path(name_or_path, split, labels, xml, one_hot)
+
+
+def _parse(text: str) -> tuple[str, str | None]:
+    """Split ``NAME:SPLIT``; a colon after anything but a registered name belongs to a path."""
+    name, colon, ending = text.rpartition(":")
+    return (name, ending) if colon and is_registered(name) else (text, None)
+
+
+def _one_split(text: str, ending: str | None, split: str | None) -> str:
+    if ending is not None and split is not None and ending != split:
+        raise UnknownNameError(f"{text} asks for the split {ending!r}, split={split!r} for another")
+    return ending or split or "all"
+
+
+def _load_registered(
+    info: DatasetInfo, split: str, labels: Any, xml: Any, one_hot: bool
+) -> Dataset:
+    paths = require(info, info.split_files(split))
+    if info.shipped:
+        whole = _read_shipped(info, paths[info.all[0]])
+        return whole.take(slice(*info.rows[split]), split) if split in info.rows else whole
+    options: dict[str, Any] = {
+        "labels": list(info.labels) if labels is None and info.labels else labels,
+        "xml": paths[info.xml] if xml is None and labels is None and info.xml else xml,
+        "one_hot": one_hot,
+    }
+    names = getattr(info, split)
+    if names[0].endswith(".svm"):  # the text does not say how wide it is, and halves must agree
+        options |= {"n_features": info.n_features, "n_labels": info.n_labels}
+    parts = [read(paths[name], **options) for name in names]
+    return _join(parts, info, split, [str(paths[name]) for name in names])
+
+
+def _join(parts: list[Dataset], info: DatasetInfo, split: str, paths: list[str]) -> Dataset:
+    first = parts[0]
+    for part, path in zip(parts[1:], paths[1:], strict=True):
+        if (part.feature_names, part.label_names) != (first.feature_names, first.label_names):
+            raise DataFormatError(path, f"its columns are not those of {paths[0]}")
+    return Dataset(
+        _stack([part.X for part in parts]),
+        _stack([part.Y for part in parts]),
+        first.feature_names,
+        first.label_names,
+        info.name,
+        split,
+        info.citation,
+        first.label_sets,
+    )
+
+
+def _stack(blocks: list[Any]) -> Any:
+    if len(blocks) == 1:
+        return blocks[0]
+    if sparse.issparse(blocks[0]):
+        return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    return np.concatenate(blocks)
+
+
+def _read_shipped(info: DatasetInfo, path: Path) -> Dataset:
+    """Unpack the file that ``tools/pack_yeast.py`` made: features are whole millionths."""
+    with np.load(path, allow_pickle=False) as arrays:
+        millionths = (arrays["high"].astype(np.int32) << 16) | arrays["low"]
+        label_names = tuple(arrays["label_names"].tolist())
+        return Dataset(
+            millionths / 1e6,
+            np.unpackbits(arrays["labels"], axis=1, count=len(label_names)).view(np.int8),
+            tuple(arrays["feature_names"].tolist()),
+            label_names,
+            info.name,
+            "all",
+            info.citation,
+        )
+
+
+def _load_path(
+    path: str | os.PathLike[str], split: str | None, labels: Any, xml: Any, one_hot: bool
+) -> Dataset:
+    text = os.fspath(path)
+    if split not in (None, "all"):
+        raise UnknownNameError(
+            f"split={split!r} is for registered names; {text} is read whole: name the file instead"
+        )
+    if os.path.isdir(text):
+        raise DatasetNotFoundError(f"{text} is a folder: name a data file in it")
+    if not os.path.exists(text):
+        raise DatasetNotFoundError(_unknown_sentence(text))
+    return read(text, labels=labels, xml=xml, one_hot=one_hot)
+
+
+def _unknown_sentence(text: str) -> str:
+    stem, _, ending = text.rpartition(":")
+    if ending in SPLITS and os.path.exists(stem):
+        return f"{text}: only registered names have splits; {stem} is a file, load it as it is"
+    if Path(text).name != text or Path(text).suffix:
+        return f"there is no file {text}"
+    name = stem if ending in SPLITS else text
+    return f"{name!r} is neither a registered dataset nor a file{did_you_mean(name)}"

@@ -1,0 +1,302 @@
+"""ARFF as Weka, Mulan and MEKA write it: dense or sparse, labels named by an XML or by ``-C n``.
+
+Names in quotes have their escapes undone; names without are taken literally, backslashes and all.
+``%`` starts a comment where a value or keyword could start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from colabel.datasets._dataset import Dataset
+from colabel.datasets.formats._assemble import DenseTable, SparseTable, dense_row, stored_row
+from colabel.datasets.formats._columns import Attribute, Columns
+from colabel.datasets.formats._dense import DenseRows
+from colabel.datasets.formats._numbers import spell
+from colabel.datasets.formats._sparse import SparseRows
+from colabel.datasets.formats._stream import Block, atomic, blocks, decode, stem
+from colabel.datasets.formats._tokens import (
+    LineError,
+    arff_dense,
+    name_and_rest,
+    nominal_values,
+)
+from colabel.datasets.formats.mulan import (
+    find_labels,
+    label_columns,
+    match_names,
+    read_label_names,
+    write_label_names,
+)
+from colabel.exceptions import DataFormatError
+
+__all__ = ["read_arff", "write_arff"]
+
+MAX_ATTRIBUTES = 1_000_000
+MAX_VALUES = 5_000_000
+_NUMERIC = ("numeric", "real", "integer")
+_WITHOUT_NUMBERS = ("string", "date", "relational")
+_LABEL_COUNT = re.compile(r"(?:^|[\s:])-C\s+(-?[0-9]{1,12})(?![0-9])")
+_PLAIN_ATTRIBUTE = re.compile(
+    r"@(?:attribute|ATTRIBUTE)[ \t]++([^\s{%'\"][^\s{]*+)[ \t]++(\S*+)[ \t]*+$"
+)
+_FIRST_ROW = re.compile(rb"^[ \t]*+([^\s%])", re.MULTILINE)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\u0000"}
+
+
+@dataclass
+class Header:
+    """What stands before ``@data``; ``lines`` has the line of each attribute."""
+
+    relation: str = ""
+    relation_line: int = 1
+    attributes: list[Attribute] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    without_numbers: dict[int, str] = field(default_factory=dict)
+    specs: dict[str, tuple[str, ...] | None] = field(
+        default_factory=lambda: dict.fromkeys(("numeric", "real", "NUMERIC"))
+    )
+    n_values: int = 0
+
+
+def read_arff(
+    path: Path,
+    labels: Sequence[str] | int | None = None,
+    xml: Path | None = None,
+    one_hot: bool = True,
+    sources: Sequence[str] = ("xml", "relation"),
+) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+    """Read an ARFF file.
+
+    Parameters
+    ----------
+    path : Path
+        Plain or gzip.
+    labels : sequence of str, int or None
+        Label names, or how many of the first (negative: last) attributes are labels.
+    xml : Path or None
+        Mulan's label file.
+    one_hot : bool
+        Whether nominal features other than 0/1 become one column per value, or their place.
+    sources : sequence of str
+        Where labels are looked for if neither is given: ``"xml"`` beside the file, then
+        ``-C n`` in the ``"relation"`` name.
+
+    Returns
+    -------
+    X, Y, feature_names, label_names
+    """
+    stream = blocks(path)
+    header, rest = _read_header(path, stream)
+    places = _label_places(path, header, labels, xml, sources)
+    _check_types(path, header, places)
+    columns = Columns(header.attributes, places, one_hot)
+    X, Y = _read_rows(path, columns, chain([rest], stream))
+    return X, Y, columns.feature_names(), columns.label_names()
+
+
+def write_arff(dataset: Dataset, path: Path, meka: bool = False) -> None:
+    """Write an ARFF file: Mulan's way with an XML beside it, or MEKA's with the labels first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Sparse features give sparse rows.
+    path : Path
+        Packed if it ends in ``.gz``.
+    meka : bool
+        Whether to name the labels by ``-C n`` in place of an XML.
+    """
+    relation = f"{dataset.name}: -C {dataset.n_labels}" if meka else dataset.name
+    features = [f"@attribute {_quoted(name)} numeric\n" for name in dataset.feature_names]
+    labels = [f"@attribute {_quoted(name)} {{0,1}}\n" for name in dataset.label_names]
+    head = [f"@relation {_quoted(relation)}\n\n"]
+    head += [*labels, *features] if meka else [*features, *labels]
+    rows = _sparse_lines(dataset, meka) if dataset.is_sparse else _dense_lines(dataset, meka)
+    if not meka:
+        write_label_names(dataset.label_names, path.with_name(f"{stem(path)}.xml"))
+    with atomic(path) as file:
+        file.write("".join([*head, "\n@data\n"]).encode())
+        for row in rows:
+            file.write(row.encode())
+
+
+def _read_header(path: Path, stream: Iterator[Block]) -> tuple[Header, Block]:
+    header, number = Header(), 0
+    for block in stream:
+        for i, line in enumerate(_lines(block.text)):
+            number = block.line + i
+            try:
+                if _header_line(header, line, number):
+                    return header, Block(block.text.split(b"\n", i + 1)[-1], number + 1)
+            except LineError as error:
+                raise DataFormatError(str(path), error.reason, number, error.column) from error
+    reason = "the file ends before @data" if number else "the file is empty"
+    raise DataFormatError(str(path), reason, number + 1, 1)
+
+
+def _lines(text: bytes) -> list[str]:
+    try:
+        return text.decode("utf-8").split("\n")[:-1]
+    except UnicodeDecodeError:
+        return [decode(line) for line in text.split(b"\n")[:-1]]
+
+
+def _header_line(header: Header, line: str, number: int) -> bool:
+    """Take a header line; return whether it is ``@data``."""
+    plain = _PLAIN_ATTRIBUTE.match(line)
+    if plain and plain[2] in header.specs and len(header.attributes) < MAX_ATTRIBUTES:
+        header.attributes.append(Attribute(plain[1], header.specs[plain[2]]))
+        header.lines.append(number)
+        return False
+    text = line.strip()
+    if not text or text.startswith("%"):
+        return False
+    at = line.index(text[0])
+    word = text.split(None, 1)[0].lower()
+    if word == "@attribute":
+        _attribute(header, line, at + len(word), number)
+    elif word == "@relation":
+        header.relation = text[len(word) :].strip()
+        header.relation_line = number
+    elif word == "@data":
+        if not header.attributes:
+            raise LineError("there is no @attribute before @data", at + 1)
+        return True
+    else:
+        raise LineError("@relation, @attribute or @data is expected (is this ARFF?)", at + 1)
+    return False
+
+
+def _attribute(header: Header, line: str, at: int, number: int) -> None:
+    if len(header.attributes) >= MAX_ATTRIBUTES:
+        raise LineError(f"more than {MAX_ATTRIBUTES} attributes", 1)
+    name, at = name_and_rest(line, at)
+    kind, _, _ = line[at:].partition("%")
+    word = kind.split(None, 1)[0].lower() if kind.strip() else ""
+    values = None
+    if word.startswith("{"):
+        values = _declared_values(header, line, at)
+    elif word in _WITHOUT_NUMBERS:
+        header.without_numbers[len(header.attributes)] = word
+    elif word not in _NUMERIC:
+        shown = f"{word[:40]!r} is no attribute type" if word else "the attribute's type is missing"
+        raise LineError(f"{shown} (numeric, real, integer or a {{list,of,values}})", at + 1)
+    header.attributes.append(Attribute(name, values))
+    header.lines.append(number)
+
+
+def _declared_values(header: Header, line: str, at: int) -> tuple[str, ...]:
+    spec = line[at:].rstrip()
+    if spec not in header.specs:
+        values = tuple(nominal_values(line, at, MAX_VALUES - header.n_values))
+        header.n_values += len(values)
+        header.specs[spec] = values
+    return header.specs[spec] or ()
+
+
+def _label_places(
+    path: Path,
+    header: Header,
+    labels: Sequence[str] | int | None,
+    xml: Path | None,
+    sources: Sequence[str],
+) -> list[int]:
+    names = [attribute.name for attribute in header.attributes]
+    if labels is not None:
+        return label_columns(path, labels, names)
+    if xml is not None:
+        return match_names(xml, read_label_names(xml), names)
+    found = find_labels(path, names) if "xml" in sources else None
+    if found is not None:
+        return found
+    count = _LABEL_COUNT.search(header.relation.strip("'\"")) if "relation" in sources else None
+    if count is None:
+        raise DataFormatError(
+            str(path),
+            "nothing says which attributes are labels: give labels= (names or a number), "
+            "xml= (a Mulan label file), or put one beside the file",
+        )
+    n_labels = int(count[1])
+    if not 1 <= abs(n_labels) <= len(names):
+        reason = f"-C {n_labels} in @relation does not fit the {len(names)} attributes"
+        raise DataFormatError(str(path), reason, header.relation_line, 1)
+    return label_columns(path, n_labels, names)
+
+
+def _check_types(path: Path, header: Header, places: list[int]) -> None:
+    for j, kind in header.without_numbers.items():
+        name = header.attributes[j].name
+        raise DataFormatError(
+            str(path),
+            f"attribute {name!r} is of type {kind}, which has no numbers; remove it or turn it "
+            "into numbers (in Weka: RemoveType, StringToWordVector)",
+            header.lines[j],
+            1,
+        )
+    for j in places:
+        attribute = header.attributes[j]
+        if attribute.values is not None and len(attribute.values) > 2:
+            raise DataFormatError(
+                str(path),
+                f"label {attribute.name!r} has {len(attribute.values)} values, but a label is on "
+                "or off; give it one 0/1 attribute per value",
+                header.lines[j],
+                1,
+            )
+
+
+def _read_rows(path: Path, columns: Columns, stream: Iterator[Block]) -> tuple[Any, Any]:
+    for block in stream:
+        first = _FIRST_ROW.search(block.text)
+        if first is None:
+            continue
+        every = chain([block], stream)
+        if first[1] == b"{":
+            sparse_rows, sparse_table = SparseRows(path, columns), SparseTable(path, columns)
+            for each in every:
+                sparse_table.add(sparse_rows.entries(each))
+            return sparse_table.arrays()
+        dense_rows, dense_table = (
+            DenseRows(path, columns, ",", arff_dense),
+            DenseTable(path, columns),
+        )
+        for each in every:
+            dense_table.add(dense_rows.cells(each))
+        return dense_table.arrays()
+    raise DataFormatError(str(path), "there are no rows after @data")
+
+
+def _quoted(name: str) -> str:
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    return "'" + "".join(_ESCAPES.get(c, c) for c in name) + "'"
+
+
+def _dense_lines(dataset: Dataset, labels_first: bool) -> Iterator[str]:
+    for i in range(dataset.n_samples):
+        x = spell(np.asarray(dataset.X[i], np.float64).tolist())
+        y = [str(int(on)) for on in dense_row(dataset.Y, i)]
+        yield ",".join([*y, *x] if labels_first else [*x, *y]) + "\n"
+
+
+def _sparse_lines(dataset: Dataset, labels_first: bool) -> Iterator[str]:
+    X, Y = sparse.csr_array(dataset.X, copy=True), sparse.csr_array(dataset.Y, copy=True)
+    for A in (X, Y):
+        A.sum_duplicates()
+        A.eliminate_zeros()
+    x_from, y_from = (dataset.n_labels, 0) if labels_first else (0, dataset.n_features)
+    for i in range(dataset.n_samples):
+        cols, values = stored_row(X, i)
+        x = [f"{j + x_from} {v}" for j, v in zip(cols, spell(values), strict=True)]
+        y = [f"{j + y_from} 1" for j in stored_row(Y, i)[0]]
+        yield "{" + ",".join([*y, *x] if labels_first else [*x, *y]) + "}\n"

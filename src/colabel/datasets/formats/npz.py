@@ -1,0 +1,144 @@
+"""colabel's own compact file: a zip of plain NumPy arrays, which cannot execute anything.
+
+Keys: ``X`` and ``Y`` if dense, or ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` (and
+the same for Y) if CSR; ``feature_names`` and ``label_names``, arrays of strings, may be left out.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from scipy import sparse
+
+from colabel.datasets._dataset import Dataset
+from colabel.datasets.formats._stream import MAX_UNPACKED_BYTES, atomic
+from colabel.exceptions import DataFormatError, DatasetNotFoundError
+
+__all__ = ["read_npz", "write_npz"]
+
+MAX_HEADER_BYTES = 10_000
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read_npz(path: Path) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+    """Read a ``.npz`` file; no pickled object is ever loaded.
+
+    Returns
+    -------
+    X, Y, feature_names, label_names
+    """
+    arrays = _load(path)
+    X, Y = _matrix(path, arrays, "X"), _matrix(path, arrays, "Y")
+    if X.shape[0] != Y.shape[0]:
+        raise DataFormatError(str(path), f"X has {X.shape[0]} rows, Y has {Y.shape[0]}")
+    values = Y.data if sparse.issparse(Y) else Y
+    if not ((values == 0) | (values == 1)).all():
+        raise DataFormatError(str(path), "Y has values other than 0 and 1")
+    features = _names(path, arrays, "feature", X.shape[1])
+    labels = _names(path, arrays, "label", Y.shape[1])
+    return X.astype(np.float64, copy=False), Y.astype(np.int8, copy=False), features, labels
+
+
+def write_npz(dataset: Dataset, path: Path) -> None:
+    """Write the arrays of a dataset, packed."""
+    arrays: dict[str, Any] = {
+        "feature_names": np.array(dataset.feature_names, np.str_),
+        "label_names": np.array(dataset.label_names, np.str_),
+    }
+    for key, A in (("X", dataset.X), ("Y", dataset.Y)):
+        if sparse.issparse(A):
+            csr = sparse.csr_array(A)
+            arrays |= {f"{key}_{part}": getattr(csr, part) for part in _PARTS}
+        else:
+            arrays[key] = np.asarray(A)
+    for names in (dataset.feature_names, dataset.label_names):
+        if any(name.endswith("\0") for name in names):
+            raise ValueError("a name ends in a NUL character, which NumPy strings cannot keep")
+    with atomic(path) as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _load(path: Path) -> dict[str, np.ndarray]:
+    wanted = {"X", "Y", "feature_names", "label_names"}
+    wanted |= {f"{key}_{part}" for key in "XY" for part in _PARTS}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            if sum(info.file_size for info in members.values()) > MAX_UNPACKED_BYTES:
+                limit = MAX_UNPACKED_BYTES / 2**30
+                raise DataFormatError(str(path), f"unpacks to more than {limit:g} GiB")
+            return {
+                key: _array(path, archive, members[f"{key}.npy"])
+                for key in sorted(wanted)
+                if f"{key}.npy" in members
+            }
+    except FileNotFoundError:
+        raise DatasetNotFoundError(f"{path}: there is no such file") from None
+    except DataFormatError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
+        raise DataFormatError(str(path), f"not a readable .npz file ({error})") from error
+    except (ValueError, RuntimeError, SyntaxError, TypeError) as error:
+        raise DataFormatError(str(path), f"a damaged array in the .npz file ({error})") from error
+
+
+def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+    """Read one array, after checking that its header promises no more than the member holds."""
+    with archive.open(info) as file:
+        version = npy.read_magic(file)
+        if version not in ((1, 0), (2, 0), (3, 0)):
+            raise DataFormatError(str(path), f"array {info.filename} has an unknown version")
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file, max_header_size=MAX_HEADER_BYTES)
+        if dtype.hasobject:
+            raise DataFormatError(
+                str(path), f"array {info.filename} holds Python objects, which are not loaded"
+            )
+        size = dtype.itemsize
+        for length in shape:
+            size *= max(int(length), 0)
+        if any(length < 0 for length in shape) or size > info.file_size or dtype.itemsize == 0:
+            raise DataFormatError(
+                str(path), f"array {info.filename} claims shape {shape}, more than the file holds"
+            )
+    with archive.open(info) as file:
+        return npy.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER_BYTES)
+
+
+def _matrix(path: Path, arrays: dict[str, np.ndarray], key: str) -> Any:
+    if key in arrays:
+        A = arrays[key]
+        if A.ndim != 2 or A.dtype.kind not in "biuf":
+            raise DataFormatError(str(path), f"{key} is not a two-dimensional array of numbers")
+        return A
+    parts = [arrays[f"{key}_{part}"] for part in _PARTS if f"{key}_{part}" in arrays]
+    if len(parts) < len(_PARTS):
+        raise DataFormatError(
+            str(path),
+            f"{key} is missing: neither {key} nor all of {key}_data, _indices, _indptr, _shape",
+        )
+    data, indices, indptr, shape = parts
+    try:
+        rows, cols = (int(length) for length in np.asarray(shape).tolist())
+        if min(rows, cols) < 0 or data.dtype.kind not in "biuf" or indices.dtype.kind not in "iu":
+            raise ValueError("wrong types")
+        A = sparse.csr_array((data, indices, indptr), shape=(rows, cols))
+        A.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise DataFormatError(str(path), f"{key} is no valid CSR matrix ({error})") from error
+    A.sum_duplicates()
+    return A
+
+
+def _names(path: Path, arrays: dict[str, np.ndarray], what: str, width: int) -> tuple[str, ...]:
+    names = arrays.get(f"{what}_names")
+    if names is None:
+        return tuple(f"{what}_{j}" for j in range(width))
+    if names.ndim != 1 or len(names) != width or (names.dtype.kind != "U" and len(names)):
+        raise DataFormatError(str(path), f"{what}_names is not an array of {width} strings")
+    return tuple(map(str, names.tolist()))

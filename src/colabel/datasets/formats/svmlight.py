@@ -1,0 +1,245 @@
+"""LIBSVM/svmlight multi-label text: ``3,17 5:0.25 12:1``, and its extreme-classification variant.
+
+Label ids stand before the features, separated by commas, counted from 0. Features are counted from
+1, unless a 0 occurs. A first line of three numbers, rows, features and labels, marks a file of the
+extreme classification repository, whose features are counted from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from colabel.datasets._dataset import Dataset
+from colabel.datasets.formats._assemble import label_matrix, stack_entries, stored_row, tidy_csr
+from colabel.datasets.formats._numbers import integers, number, numbers, scan, spell
+from colabel.datasets.formats._sparse import Entries
+from colabel.datasets.formats._stream import Block, atomic, blocks, decode
+from colabel.datasets.formats._tokens import LineError
+from colabel.exceptions import DataFormatError
+
+__all__ = ["read_svmlight", "write_svmlight"]
+
+# A file may be this wide without asking; wider if it stores that many entries, or on demand.
+FREE_WIDTH = 1 << 20
+MAX_INDEX = 2**31 - 2
+_HEADER = re.compile(rb"[ \t]*+(\d{1,18})[ \t]++(\d{1,18})[ \t]++(\d{1,18})[ \t]*+")
+_WORD = re.compile(r"\S++")
+_INTEGER = re.compile(r"\+?([0-9]{1,18})(?:\.0*)?")
+_NEWLINE, _BLANK, _COMMA, _COLON = b"\n ,:"
+
+
+class Sizes(NamedTuple):
+    """Rows, features and labels that a header or the caller states; None where open."""
+
+    n_samples: int | None
+    n_features: int | None
+    n_labels: int | None
+
+
+def read_svmlight(
+    path: Path, n_features: int | None = None, n_labels: int | None = None
+) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+    """Read a multi-label svmlight file.
+
+    Parameters
+    ----------
+    path : Path
+        Plain or gzip.
+    n_features, n_labels : int or None
+        Widths of X and Y, so that the parts of a split agree; the largest found if None.
+
+    Returns
+    -------
+    X, Y, feature_names, label_names
+        The names are ``feature_0`` and ``label_0`` onwards: the format has none.
+    """
+    stream = blocks(path)
+    sizes, has_header, rest = _read_sizes(path, stream, n_features, n_labels)
+    x, y = [], []
+    for block in chain(rest, stream):
+        features, labels = _plain(block.text) or _careful(path, block)
+        x.append(features)
+        y.append(labels)
+    keep = _kept_rows(path, x, y, sizes)
+    first = 0 if has_header or any((part.cols == 0).any() for part in x) else 1
+    width = _width(path, "feature", x, sizes.n_features, first)
+    n_ids = _width(path, "label", y, sizes.n_labels, 0)
+    X = stack_entries(x, width, np.float64, first)[keep]
+    Y = stack_entries(y, n_ids, np.int8)[keep]
+    Y.sum_duplicates()
+    Y.data[:] = 1
+    names = tuple(f"feature_{j}" for j in range(width)), tuple(f"label_{j}" for j in range(n_ids))
+    return tidy_csr(X), label_matrix(Y), *names
+
+
+def write_svmlight(dataset: Dataset, path: Path) -> None:
+    """Write label ids from 0 and features from 1; names are not kept.
+
+    A last column without entries is written as one explicit 0, so that the width survives.
+    """
+    if not dataset.n_features:
+        raise ValueError("an svmlight file needs at least one feature")
+    X, Y = sparse.csr_array(dataset.X, copy=True), sparse.csr_array(dataset.Y, copy=True)
+    X.sum_duplicates()
+    Y.sum_duplicates()
+    Y.eliminate_zeros()
+    width = dataset.n_features
+    narrow = not len(X.indices) or X.indices.max() < width - 1
+    with atomic(path) as file:
+        for i in range(dataset.n_samples):
+            cols, values = stored_row(X, i)
+            if i == 0 and narrow:
+                cols, values = [*cols, width - 1], [*values, 0.0]
+            ids = ",".join(map(str, stored_row(Y, i)[0]))
+            if not ids and not cols:
+                cols, values = [0], [0.0]  # a blank line would be skipped
+            texts = [text.replace("?", "nan") for text in spell(values)]
+            entries = [f"{j + 1}:{text}" for j, text in zip(cols, texts, strict=True)]
+            file.write(f"{ids} {' '.join(entries)}\n".encode())
+
+
+def _read_sizes(
+    path: Path, stream: Iterator[Block], n_features: int | None, n_labels: int | None
+) -> tuple[Sizes, bool, list[Block]]:
+    block = next(stream, None)
+    if block is None:
+        raise DataFormatError(str(path), "the file is empty", 1, 1)
+    line, _, rest = block.text.partition(b"\n")
+    header = _HEADER.fullmatch(line)
+    if header is None:
+        return Sizes(None, n_features, n_labels), False, [block]
+    n_rows, d, n_ids = (int(text) for text in header.groups())
+    sizes = Sizes(n_rows, n_features or d, n_labels or n_ids)
+    return sizes, True, [Block(rest, block.line + 1)] if rest else []
+
+
+def _plain(text: bytes) -> tuple[Entries, Entries] | None:
+    """Read rows of labels, indices and values that have no comments or other extras."""
+    tokens = scan(text, b" ,:\n")
+    stop, before = tokens.stops, np.concatenate(([_NEWLINE], tokens.stops[:-1]))
+    is_empty = tokens.end == tokens.start
+    is_index, is_value = stop == _COLON, before == _COLON
+    is_label = ((before == _NEWLINE) | (before == _COMMA)) & ~is_index & ~is_empty
+    # A blank may stand before or after the entries of a row, and nothing else may be empty.
+    loose = is_empty & ((before == _BLANK) | (before == _NEWLINE)) & (stop != _COMMA) & ~is_index
+    kinds = is_index.astype(np.int8) + is_value + is_label + loose
+    after_blank = is_index & (before == _COMMA)
+    if (kinds != 1).any() or after_blank.any() or (is_value & (stop == _COMMA)).any():
+        return None
+    ids = tokens.take(np.flatnonzero(is_label))
+    places = tokens.take(np.flatnonzero(is_index))
+    label = integers(ids.padded, ids.end, ids.end - ids.start)
+    index = integers(places.padded, places.end, places.end - places.start)
+    value = numbers(tokens.take(np.flatnonzero(is_value)), frozenset())
+    if label is None or index is None or value is None:
+        return None
+    row = np.cumsum(before == _NEWLINE) - 1
+    n_rows = int(row[-1]) + 1
+    row_of = row[is_index]
+    if ((index[1:] <= index[:-1]) & (row_of[1:] == row_of[:-1])).any():
+        return None
+    features = Entries(index, value, np.bincount(row_of, minlength=n_rows))
+    return features, Entries(
+        label, np.ones(len(label), np.int8), np.bincount(row[is_label], minlength=n_rows)
+    )
+
+
+def _careful(path: Path, block: Block) -> tuple[Entries, Entries]:
+    rows = []
+    for at, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
+        try:
+            rows.append(_row(decode(raw)))
+        except LineError as error:
+            raise DataFormatError(str(path), error.reason, at, error.column) from error
+    index = np.array([i for _, pairs in rows for i, _ in pairs], np.int64)
+    value = np.array([v for _, pairs in rows for _, v in pairs], np.float64)
+    label = np.array([i for ids, _ in rows for i in ids], np.int64)
+    return (
+        Entries(index, value, np.array([len(pairs) for _, pairs in rows], np.int64)),
+        Entries(label, np.ones(len(label), np.int8), np.array([len(r[0]) for r in rows], np.int64)),
+    )
+
+
+def _row(line: str) -> tuple[list[int], list[tuple[int, float]]]:
+    """Return the label ids and the sorted entries of a line."""
+    ids: list[int] = []
+    pairs: list[tuple[int, float]] = []
+    seen: set[int] = set()
+    for match in _WORD.finditer(line.partition("#")[0]):
+        word, column = match[0], match.start() + 1
+        name, colon, text = word.partition(":")
+        if not colon:
+            if ids or pairs:
+                raise LineError(f"{word[:40]!r}: index:value is expected here", column)
+            ids = _label_ids(word, column)
+        elif name != "qid":
+            pair = _entry(name, text, column)
+            if pair[0] in seen:
+                raise LineError(f"feature {pair[0]} occurs twice in the row", column)
+            seen.add(pair[0])
+            pairs.append(pair)
+    return ids, sorted(pairs, key=lambda pair: pair[0])
+
+
+def _label_ids(word: str, column: int) -> list[int]:
+    ids = []
+    for text in word.split(","):
+        match = _INTEGER.fullmatch(text)
+        if match is None or int(match[1]) > MAX_INDEX:
+            raise LineError(f"{text[:40]!r} is no label id (a whole number from 0)", column)
+        ids.append(int(match[1]))
+        column += len(text) + 1
+    return ids
+
+
+def _entry(name: str, text: str, column: int) -> tuple[int, float]:
+    match = _INTEGER.fullmatch(name)
+    if match is None or "." in name or int(match[1]) > MAX_INDEX:
+        raise LineError(f"{name[:40]!r} is no feature number", column)
+    value = number(text.encode())
+    if value is None:
+        raise LineError(f"{text[:40]!r} is not a number", column + len(name) + 1)
+    return int(match[1]), value
+
+
+def _kept_rows(path: Path, x: list[Entries], y: list[Entries], sizes: Sizes) -> Any:
+    """Return the rows to keep: all that are not blank, or as many as the header says."""
+    is_full = np.concatenate(
+        [a.counts + b.counts > 0 for a, b in zip(x, y, strict=True)] or [np.empty(0, bool)]
+    )
+    full = np.flatnonzero(is_full)
+    if sizes.n_samples is None:
+        if not len(full):
+            raise DataFormatError(str(path), "there are no rows")
+        return slice(None) if len(full) == len(is_full) else full
+    n_rows = sizes.n_samples
+    if len(full) == n_rows:
+        return full
+    # Under a header a blank line is a row with neither labels nor features.
+    if len(is_full) >= n_rows and (not len(full) or full[-1] < n_rows):
+        return slice(0, n_rows)
+    raise DataFormatError(
+        str(path), f"the header says {n_rows} rows, but there are {len(full)}", 1, 1
+    )
+
+
+def _width(path: Path, what: str, parts: list[Entries], wanted: int | None, first: int) -> int:
+    largest = max((int(part.cols.max()) for part in parts if len(part.cols)), default=first - 1)
+    found = largest - first + 1
+    if wanted is not None and found > wanted:
+        reason = f"{what} number {largest} does not fit n_{what}s={wanted}"
+        raise DataFormatError(str(path), reason)
+    stored = sum(len(part.cols) for part in parts)
+    if wanted is None and found > max(FREE_WIDTH, stored):
+        raise DataFormatError(
+            str(path),
+            f"{what} number {largest} is far larger than the file; give n_{what}s= if it is meant",
+        )
+    return found if wanted is None else wanted

@@ -1,0 +1,106 @@
+"""Measures as scikit-learn scorers, for ``GridSearchCV(scoring=...)`` and its kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colabel.metrics._registry import get_measure
+
+__all__ = ["MeasureScorer", "make_scorer"]
+
+
+def make_scorer(name: str) -> MeasureScorer:
+    """Return a scorer of the named measure, higher being better.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`get_measure`.
+
+    Returns
+    -------
+    MeasureScorer
+        Callable as ``scorer(estimator, X, Y, sample_weight=None)``; picklable.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from colabel.metrics import make_scorer
+    >>> X, Y = make_multilabel_classification(random_state=0)
+    >>> model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    >>> make_scorer("hamming_loss")(model, X, Y) < 0
+    True
+    """
+    return MeasureScorer(name)
+
+
+class MeasureScorer:
+    """A scorer of one measure; losses are negated, so that higher is better.
+
+    Scikit-learn's own scorers read a forest's list of probability arrays by the last column,
+    which for a label that is never on is the probability of its absence. This one reads the
+    column of class 1, and takes a label that was never on as having probability zero.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`get_measure`.
+    """
+
+    def __init__(self, name: str) -> None:
+        # Imported here: the measures alone need no scikit-learn, which takes a second to load.
+        from sklearn.metrics import make_scorer as sklearn_make_scorer
+
+        self.measure = get_measure(name)
+        self._requests = sklearn_make_scorer(
+            self.measure.function, greater_is_better=self.measure.greater_is_better
+        )
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the measure of a fitted estimator on ``X`` and ``y``, negated if a loss."""
+        if self.measure.needs == "labels":
+            output = estimator.predict(X)
+        else:
+            output = _label_scores(estimator, X)
+        value = self.measure.function(y, output, sample_weight=sample_weight)
+        return value if self.measure.greater_is_better else -value
+
+    def set_score_request(self, **requests: Any) -> MeasureScorer:
+        """Request metadata, such as ``sample_weight=True``, as scikit-learn's scorers do."""
+        self._requests.set_score_request(**requests)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return the metadata request, for scikit-learn's routing."""
+        return self._requests.get_metadata_routing()
+
+    def __repr__(self) -> str:
+        return f"make_scorer({self.measure.name!r})"
+
+
+def _label_scores(estimator: Any, X: Any) -> Any:
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(X)
+    elif hasattr(estimator, "predict_proba"):
+        scores = estimator.predict_proba(X)
+    else:
+        raise ValueError(
+            f"{type(estimator).__name__} has neither decision_function nor predict_proba, "
+            "so it cannot be scored by a ranking measure"
+        )
+    if isinstance(scores, list):
+        return _positive_columns(scores, estimator.classes_)
+    return scores.reshape(-1, 1) if getattr(scores, "ndim", 2) == 1 else scores
+
+
+def _positive_columns(probabilities: list[np.ndarray], classes: Any) -> np.ndarray:
+    """Return the column of class 1 of each output, zeros where that class was never seen."""
+    columns = []
+    for values, known in zip(probabilities, classes, strict=True):
+        places = np.flatnonzero(np.asarray(known) == 1)
+        columns.append(values[:, places[0]] if len(places) else np.zeros(len(values)))
+    return np.column_stack(columns)

@@ -1,0 +1,284 @@
+"""Save and load models without ever running code from a file.
+
+A pickle is a program. A model file here is data: skops writes names of types and arrays, and when
+it is read, only types on a list are constructed. The list comes from this module, from the
+classes of the installed package and from the caller, never from the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import is_dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+from zipfile import ZipFile
+
+import colabel
+from colabel._model_content import find_harm
+from colabel._model_file import (
+    FORMAT,
+    HEADER,
+    check_members,
+    read_header,
+    read_schema,
+    type_names,
+)
+from colabel.exceptions import ModelFileError
+
+__all__ = ["load", "read_metadata", "save"]
+
+RESERVED = ("format", "versions", "written")
+# Types outside colabel that skops does not trust by itself. Each was read: constructing it, or
+# calling it with any arguments a file can give, runs nothing but its own arithmetic. Trees and
+# sparse arrays can do harm by their content, which is checked after loading.
+REVIEWED = (
+    "numpy.dtype",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.feature_selection._univariate_selection.chi2",
+    "sklearn.feature_selection._univariate_selection.f_classif",
+    "sklearn.multiclass._ConstantPredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.tree._tree.Tree",
+)
+# Parts of colabel that read files, open connections or start processes: no model holds any.
+NOT_IN_MODELS = ("__main__", "_kernels", "cli", "datasets", "lab", "persistence", "plot")
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) -> None:
+    """Write a model to a file that runs no code when loaded.
+
+    The file appears whole or not at all: it is written beside ``path`` and then moved there.
+
+    Parameters
+    ----------
+    estimator : object
+        Any colabel or scikit-learn estimator, fitted or not.
+    path : str or path-like
+        Where to write; an existing file is replaced. No suffix is added.
+    metadata : dict, default=None
+        What JSON can hold, such as ``{"label_names": [...]}``; see `read_metadata`.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that could not be loaded again, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from colabel.persistence import load, read_metadata, save
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model"
+    >>> save(LogisticRegression(C=2.0), path, metadata={"label_names": ["red"]})
+    >>> load(path), read_metadata(path)["label_names"]
+    (LogisticRegression(C=2.0), ['red'])
+    """
+    header = _header(metadata)
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        with open(draft, "xb+") as file:
+            _write(estimator, file, header, os.fspath(path))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    except OSError as error:
+        raise ModelFileError(f"{os.fspath(path)} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
+    """Read a model written by `save`; no code from the file is run.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : sequence of str or type, default=()
+        Types to allow besides colabel's and scikit-learn's own, such as those of your own
+        estimators, as types or full names. Give only names you know.
+
+    Returns
+    -------
+    estimator : object
+        Predicts, bit for bit, as the saved one did.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, of a newer format, or holds something that is not trusted.
+
+    Warns
+    -----
+    UserWarning
+        Once, if the file was written with another version of scikit-learn.
+    """
+    given = _full_names(trusted)
+
+    def read(name: str, archive: ZipFile) -> Any:
+        header = read_header(name, archive)
+        schema = read_schema(name, archive)
+        own = [f"{m}.{c}" for m, c in type_names(schema) if _is_own_class(m, c)]
+        model = _construct(name, archive, [*REVIEWED, *own, *given])
+        harm = find_harm(model, frozenset(given))
+        if harm is not None:
+            raise ModelFileError(f"{name} holds {harm}; name its type in trusted to load it still.")
+        _compare_versions(name, header)
+        return model
+
+    return _with_archive(path, read)
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what was saved along with a model, without loading the model.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file written by `save`.
+
+    Returns
+    -------
+    metadata : dict
+        The metadata given to `save`, and ``"versions"`` (of colabel, scikit-learn, numpy and
+        Python), ``"written"`` (date and time, UTC) and ``"format"``.
+    """
+    return _with_archive(path, read_header)
+
+
+def _header(metadata: Any) -> str:
+    import numpy
+    import sklearn
+
+    metadata = {} if metadata is None else metadata
+    if not isinstance(metadata, dict) or any(key in metadata for key in RESERVED):
+        raise ValueError(f"metadata must be a dict without the keys {', '.join(RESERVED)}.")
+    header = {
+        **metadata,
+        "format": FORMAT,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "colabel": colabel.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": numpy.__version__,
+            "python": platform.python_version(),
+        },
+    }
+    try:
+        return json.dumps(header, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"metadata must be what JSON can hold: {error}.") from None
+
+
+def _write(estimator: Any, file: Any, header: str, path: str) -> None:
+    import skops.io
+
+    try:
+        skops.io.dump(estimator, file)
+    except OSError:
+        raise
+    except RecursionError:
+        raise ModelFileError(
+            "The model cannot be saved: some part of it refers back to itself, as an estimator "
+            "does after set_fit_request; make such requests after loading instead."
+        ) from None
+    except Exception as error:
+        raise ModelFileError(f"The model cannot be saved: {error}") from error
+    with ZipFile(file, "a") as archive:
+        archive.writestr(HEADER, header)
+        for module, name in type_names(read_schema(path, archive)):
+            if not hasattr(import_module(module), name):
+                raise ModelFileError(
+                    f"The model cannot be saved: {module}.{name} could not be found again when "
+                    "loading; define it at the top level of a module."
+                )
+
+
+def _with_archive(path: str | os.PathLike[str], read: Callable[[str, ZipFile], Any]) -> Any:
+    """Return ``read(name, archive)`` of a file opened once, so that what is checked is read."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file, check_members(name, file) as archive:
+            return read(name, archive)
+    except OSError as error:
+        raise ModelFileError(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _construct(name: str, archive: ZipFile, trusted: list[str]) -> Any:
+    import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    file = archive.fp
+    assert file is not None
+    file.seek(0)
+    try:
+        with warnings.catch_warnings():
+            # Said once for the file instead of once for each estimator in it.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            return skops.io.load(file, trusted=trusted)
+    except UntrustedTypesFoundException as error:
+        types = str(error).split("\n")[0].partition(": ")[2].rstrip(".")
+        raise ModelFileError(
+            f"{name} holds types that are not trusted: {types}; if you know where the file comes "
+            "from, name them in trusted."
+        ) from None
+    except Exception as error:
+        # A forged file can fail in any way while it is put together; none gets further than here.
+        raise ModelFileError(f"{name} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _compare_versions(name: str, header: dict[str, Any]) -> None:
+    import sklearn
+
+    versions = header.get("versions")
+    written = versions.get("scikit-learn") if isinstance(versions, dict) else None
+    if written != sklearn.__version__:
+        warnings.warn(
+            f"{name} was written with scikit-learn {written}, this is {sklearn.__version__}; "
+            "predictions may differ.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _full_names(trusted: Iterable[str | type]) -> list[str]:
+    if isinstance(trusted, (str, type)) or not all(isinstance(t, (str, type)) for t in trusted):
+        raise TypeError("trusted must be a list of types or of their full names.")
+    return [t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in trusted]
+
+
+def _is_own_class(module: str, name: str) -> bool:
+    """Tell whether the installed colabel defines such a class, one that a model may hold."""
+    parts = module.split(".")
+    if parts[0] != "colabel" or not all(part.isidentifier() for part in parts):
+        return False
+    if any(part in NOT_IN_MODELS for part in parts) or not _is_module_file(parts):
+        return False
+    found = getattr(import_module(module), name, None)
+    if not isinstance(found, type) or (found.__module__, found.__qualname__) != (module, name):
+        return False
+    return hasattr(found, "get_params") or is_dataclass(found)
+
+
+def _is_module_file(parts: list[str]) -> bool:
+    place = Path(colabel.__file__).parent.joinpath(*parts[1:])
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()

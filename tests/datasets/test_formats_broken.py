@@ -1,0 +1,480 @@
+"""Broken and hostile files: each stops with its reason, line and column, quickly and in little memory."""
+
+import gzip
+import io
+import resource
+import time
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from colabel.datasets.formats import _assemble, _stream, arff, mulan, read
+from colabel.exceptions import DataFormatError, DatasetNotFoundError
+
+HEAD = "@relation r\n@attribute a numeric\n@attribute c {u,v}\n@attribute y {0,1}\n@data\n"
+
+# text, line, column, part of the reason
+ARFF = [
+    ("", 1, 1, "empty"),
+    ("\n\n", 3, 1, "ends before @data"),
+    ("hello\n", 1, 1, "is this ARFF"),
+    ("@relation r\n@attribute a numeric\n", 3, 1, "ends before @data"),
+    ("@relation r\n@data\n", 2, 1, "no @attribute"),
+    ("@relation r\n@attribute\n", 2, 11, "a name is expected"),
+    ("@relation r\n@attribute a\n", 2, 13, "type is missing"),
+    ("@relation r\n@attribute a % numeric\n", 2, 14, "type is missing"),
+    ("@relation r\n@attribute a nummeric\n", 2, 14, "'nummeric' is no attribute type"),
+    ("@relation r\n@attribute 'a numeric\n", 2, 12, "quote is not closed"),
+    ("@relation r\n@attribute a {0,1\n", 2, 14, "not closed by }"),
+    ("@relation r\n@attribute a {0,,1}\n", 2, 17, "an empty value"),
+    ("@relation r\n@attribute a {0,0}\n", 2, 14, "declared twice"),
+    ("@relation r\n@attribute a {0,1} x\n", 2, 20, "nothing may follow"),
+    ("@relation r\n@attribute a {0,{1}\n", 2, 17, "'{' is not expected"),
+    (HEAD.replace("numeric", "string") + "x,u,1\n", 2, 1, "'a' is of type string"),
+    (HEAD.replace("numeric", "date 'yyyy'") + "x,u,1\n", 2, 1, "'a' is of type date"),
+    (HEAD.replace("{0,1}", "{0,1,2}") + "1,u,1\n", 4, 1, "'y' has 3 values"),
+    (HEAD, None, None, "no rows after @data"),
+    (HEAD + "% only remarks\n\n", None, None, "no rows after @data"),
+    (HEAD + "1,u\n", 6, 4, "2 values for 3 columns"),
+    (HEAD + "1,u,1\n2,v,0,7\n", 7, 7, "4 values for 3 columns"),
+    (HEAD + "1,u,1\n2,,0\n", 7, 3, "an empty value"),
+    (HEAD + "1,u,1\n2,v,\n", 7, 5, "missing after the comma"),
+    (HEAD + "1,u,1\n2,'v,0\n", 7, 3, "quote is not closed"),
+    (HEAD + "1,u,1\n2,'v'w,0\n", 7, 6, "a comma is expected"),
+    (HEAD + "1,u,1\nx,v,0\n", 7, 1, "column 'a': 'x' is not a number"),
+    (HEAD + "1,u,1\n1e999,v,0\n", 7, 1, "not a number"),
+    (HEAD + "1,u,1\n2,w,0\n", 7, 3, "column 'c': 'w' is none of the declared values {u,v}"),
+    (HEAD + "1,u,1\n2,v,2\n", 7, 5, "column 'y': '2' is none"),
+    (HEAD + "1,u,?\n", 6, 5, "a label cannot be missing"),
+    (HEAD + "1,u,1,{5}\n", 6, 7, "'{' is not expected"),
+    (HEAD + "1,u,1\n{0 1}\n", 7, 1, "'{' is not expected"),
+    (HEAD + "{0 1}\n1,u,1\n", 7, 1, "a sparse row starts with {"),
+    (HEAD + "{0 1,2 1\n", 6, 9, "not closed by }"),
+    (HEAD + "{0 1 2 1}\n", 6, 6, "a comma or } is expected"),
+    (HEAD + "{0 1}}\n", 6, 6, "nothing may follow"),
+    (HEAD + "{0 1},{5}\n", 6, 6, "nothing may follow"),
+    (HEAD + "{0}\n", 6, 2, "an attribute number and a value"),
+    (HEAD + "{0 1,}\n", 6, 6, "an attribute number and a value"),
+    (HEAD + "{-1 1}\n", 6, 2, "an attribute number and a value"),
+    (HEAD + "{0 1,99999999999 1}\n", 6, 6, "an attribute number and a value"),
+    (HEAD + "{0 }\n", 6, 4, "'}' is not expected"),
+    (HEAD + "{0 1}\n{0 1,3 1}\n", 7, 8, "attribute number 3, but the last of 3 is 2"),
+    (HEAD + "{0 1,0 2}\n", 6, 8, "occurs twice"),
+    (HEAD + "{0 x}\n", 6, 4, "'x' is not a number"),
+    (HEAD + "{2 2}\n", 6, 4, "'2' is none of the declared"),
+    (HEAD + "{2 ?}\n", 6, 4, "a label cannot be missing"),
+    (HEAD + "1,u,1\n\0\0", 7, 1, "NUL byte"),
+]
+
+SVM = [
+    ("", 1, 1, "empty"),
+    ("\n\n", None, None, "no rows"),
+    ("1,x 1:2\n", 1, 3, "'x' is no label id"),
+    ("0 1:2\n-1 1:2\n", 2, 1, "'-1' is no label id"),
+    ("0, 1:2\n", 1, 3, "'' is no label id"),
+    ("0 1:2 3\n", 1, 7, "index:value is expected"),
+    ("0 1:2\n0 1:x\n", 2, 5, "'x' is not a number"),
+    ("0 1:2\n0 1:\n", 2, 5, "'' is not a number"),
+    ("0 :2\n", 1, 3, "is no feature number"),
+    ("0 a:2\n", 1, 3, "'a' is no feature number"),
+    ("0 1:1 1:2\n", 1, 7, "occurs twice"),
+    ("0 1:1:2\n", 1, 5, "'1:2' is not a number"),
+    ("0 9999999999:1\n", 1, 3, "is no feature number"),
+    ("9999999999 1:1\n", 1, 1, "is no label id"),
+    ("0 2000000000:1\n", None, None, "feature number 2000000000 is far larger"),
+    ("2000000000 1:1\n", None, None, "label number 2000000000 is far larger"),
+    ("2 5 5\n0 0:1\n", 1, 1, "says 2 rows, but there are 1"),
+    ("1 5 5\n0 5:1\n", None, None, "feature number 5 does not fit n_features=5"),
+    ("1 5 5\n5 4:1\n", None, None, "label number 5 does not fit n_labels=5"),
+    ("1 999999999 999999999\n0 0:1\n", 1, 1, "far more than the file"),
+]
+
+CSV = [
+    ("", 1, 1, "empty"),
+    ("a,y\n", None, None, "no rows after the header"),
+    ('"a,y\n1,0\n', 1, 1, "quote is not closed"),
+    ("a,y\n1,0\n1\n", 3, 2, "1 values for 2 columns"),
+    ("a,y\n1,0\n1,0,2\n", 3, 5, "3 values for 2 columns"),
+    ('a,y\n1,0\n"1,0\n', 3, 1, "quote is not closed"),
+    ('a,y\n1,0\n"1"2,0\n', 3, 4, "text after a closing quote"),
+    ("a,y\n1,0\n2,\n", 3, 3, "a label cannot be missing"),
+    ("a,y\n1,0\n2,1\n3,2\n", None, None, "more than two values"),
+    ("a,y\n1,p\n2,q\n3,r\n", 2, 3, "more than two values"),
+    ("a,y\n" + "".join(f"w{i},1\n" for i in range(1001)), 2, 1, "more than 1000 different"),
+    ("a,y\n1,0\n\0", 3, 1, "NUL byte"),
+]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "line", "column", "reason"),
+    [
+        *(("arff", *case) for case in ARFF),
+        *(("svm", *case) for case in SVM),
+        *(("csv", *case) for case in CSV),
+    ],
+)
+def test_a_broken_file_is_refused_with_reason_line_and_column(
+    tmp_path, suffix, text, line, column, reason
+):
+    path = tmp_path / f"broken.{suffix}"
+    path.write_text(text)
+    with pytest.raises(DataFormatError) as caught:
+        read(path, labels=None if suffix == "svm" else -1)
+    error = caught.value
+    assert reason in error.reason
+    assert (error.path, error.line, error.column) == (str(path), line, column)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("relation", "reason"),
+    [
+        ("r", "nothing says which attributes are labels"),
+        ("'r: -C 0'", "-C 0 in @relation"),
+        ("'r: -C 4'", "-C 4 in @relation"),
+        ("'r: -C -999999999'", "-C -999999999 in @relation"),
+        ("'r -W999-C-I'", "nothing says"),
+    ],
+)
+def test_labels_that_nothing_names_are_an_error(tmp_path, relation, reason):
+    path = tmp_path / "x.arff"
+    path.write_text(HEAD.replace("@relation r", f"@relation {relation}") + "1,u,1\n")
+    with pytest.raises(DataFormatError, match=reason):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (0, "labels=0 does not fit"),
+        (4, "labels=4 does not fit"),
+        (-4, "labels=-4 does not fit"),
+        ([], "labels= is empty"),
+        (["nope"], "label 'nope' is no attribute"),
+        (["y", "y"], "the same attribute"),
+    ],
+)
+def test_wrong_label_choices_are_an_error(tmp_path, labels, reason):
+    path = tmp_path / "x.arff"
+    path.write_text(HEAD + "1,u,1\n")
+    with pytest.raises(DataFormatError, match=reason):
+        read(path, labels=labels)
+
+
+def test_a_name_that_fits_two_columns_is_an_error(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,y,y\n1,0,1\n")
+    with pytest.raises(DataFormatError, match="fits 2 attributes"):
+        read(path, labels=["y"])
+
+
+def test_a_csv_file_without_labels_names_the_remedy(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,y\n1,0\n")
+    with pytest.raises(DataFormatError, match="give labels="):
+        read(path)
+
+
+ENTITY = '<!DOCTYPE l [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>'
+XML = [
+    ("", 1, 1, "not well-formed"),
+    ("<labels>", 1, 9, "not well-formed"),
+    ("<labels>\n<label name='y'></labels>", 2, 18, "not well-formed"),
+    ("<tags><label name='y'/></tags>", 1, 1, "root element is <tags>"),
+    ("<labels><label/></labels>", 1, 9, "without a name"),
+    ("<labels></labels>", None, None, "names no label"),
+    ("<labels><label name='y'/><label name='y'/></labels>", None, None, "named twice"),
+    ("<labels><label name='q'/></labels>", None, None, "label 'q' is no attribute"),
+    (ENTITY + "<labels><label name='&b;'/></labels>", 1, 17, "an entity declaration"),
+    ("<labels>" + "<label name='y'>" * 2000, 1, 1 + 8 + 16 * 999, "nested too deeply"),
+    ("<?xml version='1.0' encoding='utf-99'?><labels/>", 1, 1, "encoding"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "reason"), XML)
+def test_a_broken_label_file_is_refused(tmp_path, text, line, column, reason):
+    path, xml = tmp_path / "x.arff", tmp_path / "x.xml"
+    path.write_text(HEAD + "1,u,1\n")
+    xml.write_text(text)
+    with pytest.raises(DataFormatError) as caught:
+        read(path)
+    assert reason in caught.value.reason
+    assert caught.value.path == str(xml)
+    if "encoding" not in reason and "well-formed" not in reason:
+        assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_a_huge_label_file_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "x.arff"
+    path.write_text(HEAD + "1,u,1\n")
+    (tmp_path / "x.xml").write_text("<labels>\n" + "<label name='y'/>\n" * 100)
+    monkeypatch.setattr(mulan, "MAX_XML_BYTES", 1000)
+    with pytest.raises(DataFormatError, match="a label file of more than"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "reason"),
+    [
+        ("x.arff", b"BZh91AY", "a bzip2 file"),
+        ("x.csv", b"PK\x03\x04rest", "a zip file"),
+        ("x.svm", b"\xfd7zXZ\x00rest", "a xz file"),
+        ("x.arff", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "NUL byte"),
+        ("x.arff", "@relation".encode("utf-16"), "NUL byte"),
+        ("x.rda", b"anything", "an R data file"),
+        ("x.RData.gz", b"anything", "an R data file"),
+        ("x.unknown", b"anything", "the suffix says no known format"),
+        ("noSuffix", b"anything", "the suffix says no known format"),
+        ("x.npz.gz", b"anything", "the suffix says no known format"),
+    ],
+)
+def test_other_kinds_of_files_are_refused(tmp_path, name, raw, reason):
+    path = tmp_path / name
+    path.write_bytes(raw)
+    with pytest.raises(DataFormatError, match=reason):
+        read(path, labels=None if "svm" in name else -1)
+
+
+@pytest.mark.parametrize("name", ["none.arff", "none.svm", "none.csv", "none.npz"])
+def test_a_file_that_is_not_there(tmp_path, name):
+    with pytest.raises(DatasetNotFoundError, match="no such file"):
+        read(tmp_path / name, labels=1 if name[5] in "ac" else None)
+
+
+@pytest.mark.parametrize("name", ["folder.arff", "folder.npz"])
+def test_a_folder_is_no_data_file(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(DataFormatError):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("x.svm", {"labels": 1}, "labels= has no meaning"),
+        ("x.csv", {"n_labels": 3}, "n_labels= has no meaning"),
+        ("x.npz", {"xml": "y.xml"}, "xml= has no meaning"),
+        ("x.arff", {"n_features": 3}, "n_features= has no meaning"),
+        ("x.svm", {"n_features": 0}, "n_features must be from 1"),
+        ("x.svm", {"format": "excel"}, "unknown format 'excel'"),
+    ],
+)
+def test_options_that_a_format_would_ignore_are_refused(tmp_path, name, options, reason):
+    with pytest.raises(ValueError, match=reason):
+        read(tmp_path / name, **options)
+
+
+class TestGzip:
+    text = (HEAD + "1,u,1\n" * 5000).encode()
+
+    def refused(self, tmp_path, raw):
+        path = tmp_path / "x.arff.gz"
+        path.write_bytes(raw)
+        with pytest.raises(DataFormatError) as caught:
+            read(path, labels=-1)
+        return caught.value.reason
+
+    @pytest.mark.parametrize("keep", [3, 12, 40, -1, -8, -20])
+    def test_a_truncated_file_is_refused(self, tmp_path, keep):
+        packed = gzip.compress(self.text)
+        assert "ends too early" in self.refused(tmp_path, packed[:keep])
+
+    def test_a_damaged_file_is_refused(self, tmp_path):
+        packed = bytearray(gzip.compress(self.text))
+        packed[-6] ^= 0xFF
+        assert "damaged" in self.refused(tmp_path, bytes(packed))
+        assert "damaged" in self.refused(tmp_path, gzip.compress(self.text) + b"garbage")
+
+    def test_a_bomb_is_refused(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_stream, "RATIO_FREE_BYTES", 1 << 20)
+        bomb = gzip.compress(HEAD.encode() + b"\n" * (4 << 20))
+        assert "as a gzip bomb would" in self.refused(tmp_path, bomb)
+
+    def test_the_unpacked_size_has_a_limit(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_stream, "MAX_UNPACKED_BYTES", 10_000)
+        assert "unpacks to more than" in self.refused(tmp_path, gzip.compress(self.text))
+
+
+def test_an_endless_line_is_refused_in_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(_stream, "MAX_LINE_BYTES", 4 << 20)
+    path = tmp_path / "x.arff.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(HEAD.encode())
+        for _ in range(200):
+            file.write(b"1," * (1 << 18))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataFormatError, match="the line is longer than 4 MiB") as caught:
+            read(path, labels=-1)
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20
+    finally:
+        tracemalloc.stop()
+    assert caught.value.line == 6
+
+
+def test_too_many_attributes_and_values_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "x.arff"
+    path.write_text(HEAD + "1,u,1\n")
+    monkeypatch.setattr(arff, "MAX_ATTRIBUTES", 2)
+    with pytest.raises(DataFormatError, match="more than 2 attributes") as caught:
+        read(path, labels=-1)
+    assert caught.value.line == 4
+    monkeypatch.setattr(arff, "MAX_ATTRIBUTES", 10)
+    monkeypatch.setattr(arff, "MAX_VALUES", 3)
+    with pytest.raises(DataFormatError, match="more than 1 nominal values"):
+        read(path, labels=-1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"), [("{}\n" * 100, 1), ("{}\n" * 100, -1), ("?,?,1\n" * 100, -1)]
+)
+def test_defaults_that_would_fill_memory_are_refused(tmp_path, monkeypatch, rows, labels):
+    path = tmp_path / "x.arff"
+    path.write_text(
+        "@relation r\n@attribute y {1,0}\n@attribute c {u,v,w}\n@attribute z {0,1}\n@data\n" + rows
+    )
+    monkeypatch.setattr(_assemble, "MAX_FILLED_CELLS", 50)
+    monkeypatch.setattr(_assemble, "MAX_DENSE_BYTES", 1)
+    with pytest.raises(DataFormatError, match="would fill"):
+        read(path, labels=labels)
+
+
+HOSTILE_LINES = [
+    "'" * 2_000_000,
+    "'a" * 1_000_000,
+    '"' + "\\" * 2_000_000,
+    "{" * 2_000_000,
+    "{0 " + "'\\" * 1_000_000,
+    " " * 2_000_000 + "x",
+    "1," + " " * 2_000_000 + "u",
+    "{0 1" + " " * 2_000_000 + "x",
+    "," * 2_000_000,
+    "1" * 2_000_000 + ",u,1",
+    "%" * 2_000_000 + "\nx",
+    "{0 1," * 400_000,
+    "1 " * 1_000_000,
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE_LINES, ids=range(len(HOSTILE_LINES)))
+def test_long_hostile_lines_take_linear_time(tmp_path, line):
+    texts = {
+        "h.arff": f"@relation r\n@attribute {line}\n",
+        "r.arff": HEAD + line + "\n",
+        "s.svm": line + "\n",
+        "c.csv": "a,b,y\n1,2,0\n" + line + "\n",
+        "d.csv": line + "\n" + line + "\n",
+        "x.arff": f"@relation {line}\n" + HEAD + "1,u,1\n",
+    }
+    start = time.process_time()
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.write_text(text)
+        try:
+            read(path, labels=-1 if "csv" in name or name == "r.arff" else None)
+        except DataFormatError:
+            continue
+    # Quadratic work on two million characters would take hours.
+    assert time.process_time() - start < 40
+
+
+def npz(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def refused_npz(path):
+    with pytest.raises(DataFormatError) as caught:
+        read(path)
+    return caught.value.reason
+
+
+class TestNpz:
+    good = {"X": np.eye(2), "Y": np.array([[1], [0]])}
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"X": None}, "X is missing"),
+            ({"Y": None}, "Y is missing"),
+            ({"X": np.ones(2)}, "X is not a two-dimensional"),
+            ({"X": np.array([["a"], ["b"]])}, "X is not a two-dimensional"),
+            ({"Y": np.array([[2], [0]])}, "other than 0 and 1"),
+            ({"Y": np.array([[np.nan], [0]])}, "other than 0 and 1"),
+            ({"Y": np.ones((3, 1))}, "X has 2 rows, Y has 3"),
+            ({"feature_names": np.array(["a"])}, "feature_names is not an array of 2"),
+            ({"label_names": np.array([1])}, "label_names is not an array of 1"),
+        ],
+    )
+    def test_wrong_arrays_are_refused(self, tmp_path, change, reason):
+        arrays = {key: value for key, value in (self.good | change).items() if value is not None}
+        assert reason in refused_npz(npz(tmp_path / "x.npz", **arrays))
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            ("X_indices", np.array([0, 99])),
+            ("X_indices", np.array([0, -1])),
+            ("X_indices", np.array([0.0, 1.0])),
+            ("X_indptr", np.array([0, 2, 1])),
+            ("X_indptr", np.array([0, 1])),
+            ("X_shape", np.array([2, 10**18])),
+            ("X_shape", np.array([10**12, 2])),
+            ("X_shape", np.array([-2, 2])),
+            ("X_shape", np.array([2])),
+            ("X_data", np.array(["a", "b"])),
+            ("X_data", np.ones(1)),
+        ],
+    )
+    def test_a_damaged_csr_matrix_is_refused(self, tmp_path, key, value):
+        arrays = {
+            "X_data": np.ones(2),
+            "X_indices": np.array([0, 1]),
+            "X_indptr": np.array([0, 1, 2]),
+            "X_shape": np.array([2, 2]),
+            "Y": np.array([[1], [0]]),
+        }
+        refused_npz(npz(tmp_path / "x.npz", **(arrays | {key: value})))
+
+    def test_pickled_objects_are_never_loaded(self, tmp_path):
+        objects = np.array([[print, print]], dtype=object)
+        path = npz(tmp_path / "x.npz", X=objects, Y=np.ones((1, 1)))
+        assert "Python objects" in refused_npz(path)
+
+    @pytest.mark.parametrize(
+        ("shape", "kind"),
+        [("(1000000000, 1000000)", "<f8"), ("(2, -5)", "<f8"), ("(2,)", "<U999999999")],
+    )
+    def test_a_giant_shape_in_a_small_file_is_refused(self, tmp_path, shape, kind):
+        path = tmp_path / "x.npz"
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n"
+        raw = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("X.npy", raw)
+        assert "more than the file holds" in refused_npz(path)
+
+    def test_a_large_unpacked_size_is_refused(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("colabel.datasets.formats.npz.MAX_UNPACKED_BYTES", 100)
+        assert "unpacks to more" in refused_npz(npz(tmp_path / "x.npz", **self.good))
+
+    @pytest.mark.parametrize("raw", [b"", b"PK\x03\x04", b"not a zip at all" * 10])
+    def test_what_is_no_zip_is_refused(self, tmp_path, raw):
+        path = tmp_path / "x.npz"
+        path.write_bytes(raw)
+        assert "not a readable .npz" in refused_npz(path)
+
+    def test_every_truncation_is_refused(self, tmp_path):
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **self.good)
+        raw, path = buffer.getvalue(), tmp_path / "x.npz"
+        for size in range(0, len(raw), 7):
+            path.write_bytes(raw[:size])
+            refused_npz(path)
+
+
+def test_the_corpus_stays_within_memory():
+    """The whole file, hostile cases included, never needed a gigabyte."""
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert peak_kib < 4 << 20

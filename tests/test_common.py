@@ -1,0 +1,224 @@
+"""Every estimator is a scikit-learn citizen, with no expected failures, and keeps our promises."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from colabel import BinaryRelevance, LabelPowerset, TunedThreshold
+from colabel.reduction import ScaledLinearSVC
+
+QUICK = BinaryRelevance(ScaledLinearSVC(random_state=0))
+ESTIMATORS = [
+    BinaryRelevance(),
+    LabelPowerset(),
+    *(
+        TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
+        for rule in ("global", "per_label", "top_1", "cardinality")
+    ),
+]
+ours = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+
+
+@parametrize_with_checks(ESTIMATORS[:3] + ESTIMATORS[-1:])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@ours
+def test_predictions_come_back_in_the_container_of_Y(estimator, toy):
+    X, Y = toy
+    plain = clone(estimator).fit(X, Y).predict(X)
+    assert plain.dtype == Y.dtype
+    names = ["rain", "wind", "sun, high", "<b>", "é"]
+    for container in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        found = clone(estimator).fit(X, container(Y)).predict(X)
+        assert found.format == "csr"
+        assert isinstance(found, sparse.sparray) == (container is not sparse.csr_matrix)
+        np.testing.assert_array_equal(found.toarray(), plain)
+    index = np.arange(60)[::-1]
+    frame = clone(estimator).fit(X, pd.DataFrame(Y, columns=names))
+    found = frame.predict(pd.DataFrame(X, index=index).set_axis(list("abcd"), axis=1).to_numpy())
+    assert list(found.columns) == names
+    assert list(frame.label_names_in_) == names
+    np.testing.assert_array_equal(found.to_numpy(), plain)
+    found = clone(estimator).fit(X, pl.DataFrame(Y, schema=names)).predict(X)
+    assert isinstance(found, pl.DataFrame)
+    assert found.columns == names
+    np.testing.assert_array_equal(found.to_numpy(), plain)
+
+
+@ours
+def test_pandas_rows_keep_their_index(estimator, toy):
+    X, Y = toy
+    index = [f"row {i}" for i in range(60)]
+    X = pd.DataFrame(X, index=index, columns=list("abcd"))
+    found = clone(estimator).fit(X, pd.DataFrame(Y, columns=list("vwxyz"))).predict(X)
+    assert list(found.index) == index
+
+
+@ours
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "bool"])
+def test_integer_and_boolean_labels_keep_their_dtype(estimator, toy, dtype):
+    X, Y = toy
+    assert clone(estimator).fit(X, Y.astype(dtype)).predict(X).dtype == dtype
+    assert clone(estimator).fit(X, Y.astype(float)).predict(X).dtype == np.int64
+
+
+@ours
+def test_dense_and_sparse_features_agree(estimator, toy):
+    X, Y = toy
+    dense = clone(estimator).fit(X, Y).decision_function(X)
+    for container in (sparse.csr_matrix, sparse.csr_array, sparse.csc_array):
+        model = clone(estimator).fit(container(X), Y)
+        np.testing.assert_allclose(model.decision_function(container(X)), dense, atol=1e-3)
+
+
+@ours
+def test_small_blocks_predict_the_same(estimator, toy, monkeypatch):
+    X, Y = toy
+    model = clone(estimator).fit(X, sparse.csr_array(Y))
+    whole = model.predict(X).toarray()
+    scores, value = model.decision_function(X), model.decode(X).value
+    monkeypatch.setattr("colabel.base.BLOCK_BYTES", 2000)
+    np.testing.assert_array_equal(model.predict(X).toarray(), whole)
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-9)
+    np.testing.assert_allclose(model.decode(X).value, value, rtol=1e-9)
+
+
+@ours
+def test_fit_leaves_parameters_and_data_alone(estimator, toy):
+    X, Y = toy
+    X.setflags(write=False)
+    Y.setflags(write=False)
+    model = clone(estimator)
+    before = joblib.hash(model.get_params())
+    model.fit(X, Y)
+    assert joblib.hash({k: v for k, v in model.get_params().items()}) == before
+
+
+@ours
+def test_decode_certifies_what_predict_returns(estimator, toy):
+    X, Y = toy
+    model = clone(estimator).fit(X, Y)
+    found = model.decode(X)
+    np.testing.assert_array_equal(found.labels, model.predict(X))
+    assert found.certified.all()
+    table = model.predict_joint(X)
+    assert table.n_samples == 60
+    assert table.n_labels == 5
+
+
+@ours
+def test_search_and_pipelines_work(estimator, toy):
+    X, Y = toy
+    model = make_pipeline(StandardScaler(), clone(estimator))
+    assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
+    key = "estimator" if "estimator" in estimator.get_params() else None
+    depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)
+    inner = estimator.get_params()[depth[:-2]]
+    if inner is None and key:
+        from sklearn.linear_model import LogisticRegression
+
+        estimator = clone(estimator).set_params(**{depth[:-2]: LogisticRegression(max_iter=1000)})
+    search = GridSearchCV(estimator, {f"{depth}C": [0.1, 1.0]}, cv=2).fit(X, Y)
+    assert search.best_params_[f"{depth}C"] in (0.1, 1.0)
+
+
+BAD = {
+    "NaN in Y": (lambda X, Y: (X, np.where(Y == 9, 0, np.nan)), "holds NaN"),
+    "a 2 in Y": (lambda X, Y: (X, Y * 2), "row [0-9]+, label '[0-4]' holds 2"),
+    "a sparse 3": (lambda X, Y: (X, sparse.csr_array(3 * Y)), "only 0 and 1"),
+    "strings": (lambda X, Y: (X, Y.astype(str)), "only 0 and 1"),
+    "objects": (lambda X, Y: (X, np.full(Y.shape, {}, dtype=object)), "only 0 and 1"),
+    "no labels": (lambda X, Y: (X, Y[:, :0]), "no columns"),
+    "no sparse labels": (lambda X, Y: (X, sparse.csr_array((60, 0))), "no columns"),
+    "three axes": (lambda X, Y: (X, Y[:, :, None]), "1 or 2 axes"),
+    "a number": (lambda X, Y: (X, 1), "one row per sample"),
+    "label lists": (lambda X, Y: (X, [[1, 2], [3]] * 30), "MultiLabelBinarizer"),
+    "row counts": (lambda X, Y: (X, Y[:50]), "inconsistent numbers of samples"),
+    "no Y": (lambda X, Y: (X, None), "requires y"),
+    "infinite y": (lambda X, Y: (X, np.full(60, np.inf)), "NaN or infinity"),
+    "a named frame": (
+        lambda X, Y: (X, pd.DataFrame(Y * 2, columns=list("abcde"))),
+        "label '[a-e]' holds 2",
+    ),
+    "NaN in X": (lambda X, Y: (np.where(X > 2, np.nan, X), Y), "NaN"),
+    "inf in X": (lambda X, Y: (np.where(X > 2, np.inf, X), Y), "infinity"),
+    "1-D X": (lambda X, Y: (X[:, 0], Y), "[Rr]eshape|2D|n_features"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+@ours
+def test_bad_input_gets_one_clear_sentence(estimator, toy, case):
+    spoil, reason = BAD[case]
+    X, Y = spoil(*toy)
+    with pytest.raises(ValueError, match=reason):
+        clone(estimator).fit(X, Y)
+
+
+@ours
+def test_wrong_feature_count_is_refused_at_prediction(estimator, toy):
+    X, Y = toy
+    model = clone(estimator).fit(X, Y)
+    with pytest.raises(ValueError, match="4 features"):
+        model.predict(X[:, :3])
+
+
+@ours
+def test_degenerate_data_is_normal_data(estimator):
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=(12, 2)), np.ones(12)])
+    X = np.column_stack([X, X[:, 0]])
+    few = rng.normal(size=(12, 30))
+    for features in (X, few):
+        for Y in (
+            np.zeros((12, 3), dtype=int),
+            np.ones((12, 3), dtype=int),
+            (features[:, :1] > 0).astype(int),
+            np.eye(12, dtype=int),
+            np.tile([0, 1], (12, 1)),
+        ):
+            model = clone(estimator).fit(features, Y)
+            predicted = model.predict(features)
+            assert predicted.shape == Y.shape
+            assert np.isfinite(model.decision_function(features)).all()
+
+
+def test_one_column_of_other_classes_is_taken_as_a_class_vector(toy):
+    X, Y = toy
+    classes = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    with pytest.warns(UserWarning, match="column-vector"):
+        model = BinaryRelevance().fit(X, classes[:, None])
+    assert set(model.predict(X)) <= {"a", "b", "c"}
+    assert model.predict_proba(X).shape == (60, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_empty_policy_is_checked(toy):
+    with pytest.raises(ValueError, match="'allow' or 'forbid'"):
+        BinaryRelevance(empty="never").fit(*toy)
+
+
+def test_refitting_forgets_label_names(toy):
+    X, Y = toy
+    model = BinaryRelevance().fit(X, pd.DataFrame(Y, columns=list("abcde")))
+    assert not hasattr(model.fit(X, Y), "label_names_in_")
+
+
+def test_scaled_svc_is_a_scikit_learn_classifier():
+    from sklearn.utils.estimator_checks import check_estimator
+
+    expected = {
+        "check_sample_weight_equivalence_on_dense_data": "as LinearSVC",
+        "check_sample_weight_equivalence_on_sparse_data": "as LinearSVC",
+    }
+    check_estimator(ScaledLinearSVC(), expected_failed_checks=expected, on_skip=None)
