@@ -1,11 +1,11 @@
 """Score tables against enumeration."""
 
-import instances
 import numpy as np
-import oracles
 import pytest
 from scipy.special import expit
 
+import instances
+import oracles
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Mixture, Modular, Pairwise, Support
 
@@ -48,7 +48,9 @@ def test_mixture_value_is_the_log_probability():
         table = Mixture(table.log_weights, np.clip(table.logits, -5, 5))
         p, weights = expit(table.logits), np.exp(table.log_weights)
         for z in oracles.all_labelings(3):
-            expected = [oracles.mixture_probability(w, q, z) for w, q in zip(weights, p, strict=True)]
+            expected = [
+                oracles.mixture_probability(w, q, z) for w, q in zip(weights, p, strict=True)
+            ]
             value = table.log_prob(np.tile(z, (8, 1)))
             np.testing.assert_allclose(np.exp(value), expected, rtol=1e-9)
 

@@ -1,4 +1,4 @@
-"""Broken and hostile files: each stops with its reason, line and column, quickly and in little memory."""
+"""Broken and hostile files stop with reason, line and column, quickly and in little memory."""
 
 import gzip
 import io
@@ -83,12 +83,14 @@ SVM = [
     ("0 1:1:2\n", 1, 5, "'1:2' is not a number"),
     ("0 9999999999:1\n", 1, 3, "is no feature number"),
     ("9999999999 1:1\n", 1, 1, "is no label id"),
-    ("0 2000000000:1\n", None, None, "feature number 2000000000 is far larger"),
-    ("2000000000 1:1\n", None, None, "label number 2000000000 is far larger"),
+    ("0 2000000000:1\n", None, None, "2000000000 features are far more"),
+    ("2000000000 1:1\n", None, None, "2000000001 labels are far more"),
     ("2 5 5\n0 0:1\n", 1, 1, "says 2 rows, but there are 1"),
     ("1 5 5\n0 5:1\n", None, None, "feature number 5 does not fit n_features=5"),
     ("1 5 5\n5 4:1\n", None, None, "label number 5 does not fit n_labels=5"),
-    ("1 999999999 999999999\n0 0:1\n", 1, 1, "far more than the file"),
+    ("1 999999999 9\n0 0:1\n", None, None, "999999999 features are far more"),
+    ("1 9 999999999\n0 0:1\n", None, None, "999999999 labels are far more"),
+    ("0 9 9\n", 1, 1, "says 0 rows"),
 ]
 
 CSV = [
@@ -103,6 +105,7 @@ CSV = [
     ("a,y\n1,0\n2,1\n3,2\n", None, None, "more than two values"),
     ("a,y\n1,p\n2,q\n3,r\n", 2, 3, "more than two values"),
     ("a,y\n" + "".join(f"w{i},1\n" for i in range(1001)), 2, 1, "more than 1000 different"),
+    ("a" + "," * 100_000 + "\n", 1, 100_001, "more than 100000 fields"),
     ("a,y\n1,0\n\0", 3, 1, "NUL byte"),
 ]
 
@@ -187,7 +190,7 @@ XML = [
     ("<labels></labels>", None, None, "names no label"),
     ("<labels><label name='y'/><label name='y'/></labels>", None, None, "named twice"),
     ("<labels><label name='q'/></labels>", None, None, "label 'q' is no attribute"),
-    (ENTITY + "<labels><label name='&b;'/></labels>", 1, 17, "an entity declaration"),
+    (ENTITY + "<labels><label name='&b;'/></labels>", 1, 25, "an entity declaration"),
     ("<labels>" + "<label name='y'>" * 2000, 1, 1 + 8 + 16 * 999, "nested too deeply"),
     ("<?xml version='1.0' encoding='utf-99'?><labels/>", 1, 1, "encoding"),
 ]
@@ -377,7 +380,7 @@ def test_long_hostile_lines_take_linear_time(tmp_path, line):
         except DataFormatError:
             continue
     # Quadratic work on two million characters would take hours.
-    assert time.process_time() - start < 40
+    assert time.process_time() - start < 30
 
 
 def npz(path, **arrays):
@@ -445,7 +448,7 @@ class TestNpz:
 
     @pytest.mark.parametrize(
         ("shape", "kind"),
-        [("(1000000000, 1000000)", "<f8"), ("(2, -5)", "<f8"), ("(2,)", "<U999999999")],
+        [("(1000000000, 1000000)", "<f8"), ("(2, -5)", "<f8"), ("(2,)", "<U9999999")],
     )
     def test_a_giant_shape_in_a_small_file_is_refused(self, tmp_path, shape, kind):
         path = tmp_path / "x.npz"

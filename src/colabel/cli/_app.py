@@ -1,29 +1,35 @@
 """The application: one file a command, one place for errors.
 
-Exit status 0: done. 1: the work failed. 2: the call is wrong. An error is one plain sentence on
-stderr; ``--debug`` (or ``COLABEL_DEBUG=1``) shows the traceback.
+Exit status 0: done. 1: the work failed. 2: the call is wrong. 130: stopped by Ctrl-C. An error is
+one plain sentence on stderr; ``--debug`` (or ``COLABEL_DEBUG=1``) shows the traceback.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import traceback
+import warnings
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
 
 import colabel
+from colabel.cli._text import one_line
 from colabel.exceptions import ColabelError, DatasetNotFoundError, UnknownNameError
 
 __all__ = ["app", "main"]
 
+# In the order a newcomer needs them, which is the order of the help text.
+COMMANDS = ("methods", "datasets", "info", "fit", "predict", "evaluate", "compare", "reproduce")
 # typer carries click inside since 0.27 and used the click package before; both look like this.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 app = typer.Typer(
     name="colabel",
     help="Multi-label classification that treats the labels together.",
-    no_args_is_help=True,
+    epilog="First try: colabel compare yeast -o runs/first",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -38,42 +44,78 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show version.")
     ] = False,
 ) -> None:
     """Multi-label classification that treats the labels together."""
-    if debug:
-        os.environ["COLABEL_DEBUG"] = "1"
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
-    _load_commands()
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given or bool(os.environ.get("COLABEL_DEBUG"))
+    wanted = [argument for argument in given if argument != "--debug"] or ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without φ shows \u03c6, and goes on
+            stream.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        sys.exit(_run(wanted, debug))
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    for name in COMMANDS:
+        import_module(f"colabel.cli.{name}")
     command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="colabel", standalone_mode=False)
-    except UsageError as error:
-        code = _fail(error.format_message(), 2)
-    except (typer.Abort, KeyboardInterrupt):
-        code = _fail("stopped", 130)
-    except (UnknownNameError, DatasetNotFoundError) as error:
-        code = _fail(error, 2)
-    except (ColabelError, OSError, ValueError, MemoryError) as error:
-        code = _fail(error, 1)
-    sys.exit(code or 0)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except (Exception, KeyboardInterrupt) as error:
+        if debug:
+            traceback.print_exception(error)
+        return _fail(error)
 
 
-def _load_commands() -> None:
-    from colabel.cli import compare, datasets, evaluate, fit, info, methods, predict, reproduce
-
-    del compare, datasets, evaluate, fit, info, methods, predict, reproduce
-
-
-def _fail(reason: object, code: int) -> int:
-    if os.environ.get("COLABEL_DEBUG") and isinstance(reason, BaseException):
-        raise reason
-    sentence = " ".join(str(reason).split()) or type(reason).__name__
-    print(f"colabel: {sentence}", file=sys.stderr)  # noqa: T201
+def _fail(error: BaseException) -> int:
+    """Print the sentence of an error and return its exit status."""
+    code, sentence = _judge(error)
+    print(f"colabel: {one_line(sentence)}", file=sys.stderr)  # noqa: T201
     return code
+
+
+def _judge(error: BaseException) -> tuple[int, str]:
+    if isinstance(error, UsageError):
+        return 2, error.format_message()
+    if isinstance(error, typer.Abort | KeyboardInterrupt):
+        return 130, "stopped"
+    if isinstance(error, UnknownNameError | DatasetNotFoundError):
+        return 2, str(error)
+    if type(error).__name__ == "InvalidParameterError":  # scikit-learn's, which has no public home
+        return 2, str(error)
+    if isinstance(error, MemoryError):
+        return 1, f"out of memory; {error}" if str(error) else "out of memory"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return 1, f"{error.filename}: {error.strerror}"
+    if isinstance(error, ColabelError | ValueError | OSError) and str(error):
+        return 1, str(error)
+    return 1, f"{type(error).__name__}: {error} (a fault of colabel? --debug shows where)"
+
+
+def _reader_has_gone() -> int:
+    """Leave quietly when the other end of a pipe was closed, as ``head`` does."""
+    # Python flushes stdout once more at exit, which would complain again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any
+) -> None:
+    print(f"colabel: warning: {one_line(str(message))}", file=sys.stderr)  # noqa: T201

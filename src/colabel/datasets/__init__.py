@@ -1,6 +1,7 @@
 """Multi-label data: registered sets, files in the usual formats, generators with known truth."""
 
 from colabel.datasets._dataset import Dataset
+from colabel.datasets._dependence import label_dependence
 from colabel.datasets._download import fetch
 from colabel.datasets._find import data_home, find
 from colabel.datasets._load import load
@@ -19,6 +20,7 @@ __all__ = [
     "data_home",
     "fetch",
     "find",
+    "label_dependence",
     "list_datasets",
     "load",
     "make_bernoulli_mixture",

@@ -46,7 +46,7 @@ class LabelPowerset(ReductionClassifier):
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> Y = np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
     >>> LabelPowerset().fit(X, Y).predict_joint([[2.9]]).log_prob([[1, 1]]).round(2)
-    array([-0.14])
+    array([-0.23])
     """
 
     _table: ClassVar[type[Support]] = Support

@@ -1,4 +1,4 @@
-"""A linear support vector machine whose default fits features of any scale."""
+"""A linear support vector machine that does not mind the scale of its features."""
 
 from __future__ import annotations
 
@@ -13,26 +13,36 @@ __all__ = ["ScaledLinearSVC"]
 
 
 class ScaledLinearSVC(LinearSVC):
-    """``LinearSVC`` with ``C`` counted in units of ``1 / mean(||x||^2)``.
+    """``LinearSVC`` fitted as if the rows of ``X`` had a mean squared norm of one.
 
     The right ``C`` of a linear machine falls as features grow: on word counts it is a hundredth of
-    what it is on unit rows. Dividing by the mean squared norm of the training rows (SVM-light's
-    default, Joachims 1999) makes ``C = 1`` a fair start everywhere. Parameters, attributes and
-    methods are those of ``LinearSVC``.
+    what it is on unit rows. Counting it in units of ``1 / mean(||x||^2)`` (SVM-light's default,
+    Joachims 1999), and the penalised intercept in units of the root, makes ``C = 1`` a fair start
+    everywhere: multiplying ``X`` by a number changes no prediction. Nothing is centred, so sparse
+    data stay sparse. Parameters, attributes and methods are those of ``LinearSVC``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X, y = np.array([[100.0], [200.0], [300.0], [400.0]]), np.array([0, 0, 1, 1])
-    >>> ScaledLinearSVC().fit(X, y).predict(X)
-    array([0, 0, 1, 1])
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    >>> small, large = (ScaledLinearSVC().fit(X * unit, y) for unit in (0.01, 100.0))
+    >>> bool(np.allclose(small.decision_function(X * 0.01), large.decision_function(X * 100.0)))
+    True
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit as ``LinearSVC`` does, at ``C / mean(||x||^2)``."""
-        # The objective is ||w||^2 / 2 + C sum_i weight_i loss_i: weights scale C.
-        weight = np.ones(_num_samples(X)) if sample_weight is None else np.asarray(sample_weight)
-        return super().fit(X, y, weight / _mean_squared_norm(X))
+        """Fit as ``LinearSVC`` does, at the scale of ``X``."""
+        self._validate_params()
+        squared = _mean_squared_norm(X)
+        scaled = {
+            "C": self.C / squared,
+            "intercept_scaling": self.intercept_scaling * np.sqrt(squared),
+        }
+        machine = LinearSVC(**{**self.get_params(), **scaled}).fit(X, y, sample_weight)
+        for name, value in vars(machine).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        return self
 
 
 def _mean_squared_norm(X: Any) -> float:

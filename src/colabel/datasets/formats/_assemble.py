@@ -23,6 +23,8 @@ __all__ = [
     "SparseTable",
     "dense_row",
     "label_matrix",
+    "numbered",
+    "refuse_width",
     "stack_entries",
     "stored_row",
     "tidy_csr",
@@ -30,6 +32,8 @@ __all__ = [
 
 MAX_DENSE_BYTES = 256 << 20
 MAX_FILLED_CELLS = 1 << 28
+# A file may be this wide without asking; wider if it stores that many entries, or on demand.
+FREE_WIDTH = 1 << 20
 
 
 class DenseTable:
@@ -159,6 +163,21 @@ def _stack(blocks: list[np.ndarray], n_rows: int, width: int, dtype: type) -> np
         at += len(block)
         blocks[i] = block[:0]
     return out
+
+
+def numbered(what: str, width: int) -> tuple[str, ...]:
+    """Return names for columns that have none: ``feature_0``, ``feature_1`` and so on."""
+    return tuple(f"{what}_{j}" for j in range(width))
+
+
+def refuse_width(path: Path, what: str, width: int, n_stored: int) -> None:
+    """Refuse a number of nameless columns that only a mistake or an attack would have."""
+    if width > max(FREE_WIDTH, n_stored):
+        raise DataFormatError(
+            str(path),
+            f"{width} {what}s are far more than the file holds; "
+            f"if meant, give n_{what}s= (svmlight) or {what}_names (npz)",
+        )
 
 
 def dense_row(A: Any, i: int) -> np.ndarray:

@@ -20,6 +20,7 @@ __all__ = [
     "unquote",
 ]
 
+MAX_FIELDS = 100_000
 _BLANK = re.compile(r"[ \t]*+")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"")
 _BARE = re.compile(r"[^,\s{}%'\"][^,\s}]*+")
@@ -173,6 +174,8 @@ def csv_line(line: str, delimiter: str) -> list[Token]:
             tokens.append(Token(line[start:at].strip(), False, start + 1))
         if at >= len(line):
             return tokens
+        if len(tokens) == MAX_FIELDS:
+            raise LineError(f"more than {MAX_FIELDS} fields; use a sparse format", at + 1)
         at += 1
 
 

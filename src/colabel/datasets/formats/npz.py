@@ -16,6 +16,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from colabel.datasets._dataset import Dataset
+from colabel.datasets.formats._assemble import numbered, refuse_width
 from colabel.datasets.formats._stream import MAX_UNPACKED_BYTES, atomic
 from colabel.exceptions import DataFormatError, DatasetNotFoundError
 
@@ -39,8 +40,7 @@ def read_npz(path: Path) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
     values = Y.data if sparse.issparse(Y) else Y
     if not ((values == 0) | (values == 1)).all():
         raise DataFormatError(str(path), "Y has values other than 0 and 1")
-    features = _names(path, arrays, "feature", X.shape[1])
-    labels = _names(path, arrays, "label", Y.shape[1])
+    features, labels = _names(path, arrays, "feature", X), _names(path, arrays, "label", Y)
     return X.astype(np.float64, copy=False), Y.astype(np.int8, copy=False), features, labels
 
 
@@ -135,10 +135,11 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray], key: str) -> Any:
     return A
 
 
-def _names(path: Path, arrays: dict[str, np.ndarray], what: str, width: int) -> tuple[str, ...]:
-    names = arrays.get(f"{what}_names")
+def _names(path: Path, arrays: dict[str, np.ndarray], what: str, A: Any) -> tuple[str, ...]:
+    names, width = arrays.get(f"{what}_names"), A.shape[1]
     if names is None:
-        return tuple(f"{what}_{j}" for j in range(width))
+        refuse_width(path, what, width, A.nnz if sparse.issparse(A) else A.size)
+        return numbered(what, width)
     if names.ndim != 1 or len(names) != width or (names.dtype.kind != "U" and len(names)):
         raise DataFormatError(str(path), f"{what}_names is not an array of {width} strings")
     return tuple(map(str, names.tolist()))

@@ -17,7 +17,14 @@ import numpy as np
 from scipy import sparse
 
 from colabel.datasets._dataset import Dataset
-from colabel.datasets.formats._assemble import label_matrix, stack_entries, stored_row, tidy_csr
+from colabel.datasets.formats._assemble import (
+    label_matrix,
+    numbered,
+    refuse_width,
+    stack_entries,
+    stored_row,
+    tidy_csr,
+)
 from colabel.datasets.formats._numbers import integers, number, numbers, scan, spell
 from colabel.datasets.formats._sparse import Entries
 from colabel.datasets.formats._stream import Block, atomic, blocks, decode
@@ -26,8 +33,6 @@ from colabel.exceptions import DataFormatError
 
 __all__ = ["read_svmlight", "write_svmlight"]
 
-# A file may be this wide without asking; wider if it stores that many entries, or on demand.
-FREE_WIDTH = 1 << 20
 MAX_INDEX = 2**31 - 2
 _HEADER = re.compile(rb"[ \t]*+(\d{1,18})[ \t]++(\d{1,18})[ \t]++(\d{1,18})[ \t]*+")
 _WORD = re.compile(r"\S++")
@@ -36,11 +41,11 @@ _NEWLINE, _BLANK, _COMMA, _COLON = b"\n ,:"
 
 
 class Sizes(NamedTuple):
-    """Rows, features and labels that a header or the caller states; None where open."""
+    """Rows, features and labels that a header states."""
 
-    n_samples: int | None
-    n_features: int | None
-    n_labels: int | None
+    n_samples: int
+    n_features: int
+    n_labels: int
 
 
 def read_svmlight(
@@ -61,22 +66,21 @@ def read_svmlight(
         The names are ``feature_0`` and ``label_0`` onwards: the format has none.
     """
     stream = blocks(path)
-    sizes, has_header, rest = _read_sizes(path, stream, n_features, n_labels)
+    stated, rest = _read_sizes(path, stream)
     x, y = [], []
     for block in chain(rest, stream):
         features, labels = _plain(block.text) or _careful(path, block)
         x.append(features)
         y.append(labels)
-    keep = _kept_rows(path, x, y, sizes)
-    first = 0 if has_header or any((part.cols == 0).any() for part in x) else 1
-    width = _width(path, "feature", x, sizes.n_features, first)
-    n_ids = _width(path, "label", y, sizes.n_labels, 0)
+    keep = _kept_rows(path, x, y, stated)
+    first = 0 if stated or any((part.cols == 0).any() for part in x) else 1
+    width = _width(path, "feature", x, first, n_features, stated and stated.n_features)
+    n_ids = _width(path, "label", y, 0, n_labels, stated and stated.n_labels)
     X = stack_entries(x, width, np.float64, first)[keep]
     Y = stack_entries(y, n_ids, np.int8)[keep]
     Y.sum_duplicates()
     Y.data[:] = 1
-    names = tuple(f"feature_{j}" for j in range(width)), tuple(f"label_{j}" for j in range(n_ids))
-    return tidy_csr(X), label_matrix(Y), *names
+    return tidy_csr(X), label_matrix(Y), numbered("feature", width), numbered("label", n_ids)
 
 
 def write_svmlight(dataset: Dataset, path: Path) -> None:
@@ -105,19 +109,15 @@ def write_svmlight(dataset: Dataset, path: Path) -> None:
             file.write(f"{ids} {' '.join(entries)}\n".encode())
 
 
-def _read_sizes(
-    path: Path, stream: Iterator[Block], n_features: int | None, n_labels: int | None
-) -> tuple[Sizes, bool, list[Block]]:
+def _read_sizes(path: Path, stream: Iterator[Block]) -> tuple[Sizes | None, list[Block]]:
     block = next(stream, None)
     if block is None:
         raise DataFormatError(str(path), "the file is empty", 1, 1)
     line, _, rest = block.text.partition(b"\n")
     header = _HEADER.fullmatch(line)
     if header is None:
-        return Sizes(None, n_features, n_labels), False, [block]
-    n_rows, d, n_ids = (int(text) for text in header.groups())
-    sizes = Sizes(n_rows, n_features or d, n_labels or n_ids)
-    return sizes, True, [Block(rest, block.line + 1)] if rest else []
+        return None, [block]
+    return Sizes(*map(int, header.groups())), [Block(rest, block.line + 1)] if rest else []
 
 
 def _plain(text: bytes) -> tuple[Entries, Entries] | None:
@@ -209,37 +209,39 @@ def _entry(name: str, text: str, column: int) -> tuple[int, float]:
     return int(match[1]), value
 
 
-def _kept_rows(path: Path, x: list[Entries], y: list[Entries], sizes: Sizes) -> Any:
+def _kept_rows(path: Path, x: list[Entries], y: list[Entries], stated: Sizes | None) -> Any:
     """Return the rows to keep: all that are not blank, or as many as the header says."""
-    is_full = np.concatenate(
-        [a.counts + b.counts > 0 for a, b in zip(x, y, strict=True)] or [np.empty(0, bool)]
-    )
+    pairs = zip(x, y, strict=True)
+    is_full = np.concatenate([np.empty(0, bool), *(a.counts + b.counts > 0 for a, b in pairs)])
     full = np.flatnonzero(is_full)
-    if sizes.n_samples is None:
+    if stated is None:
         if not len(full):
             raise DataFormatError(str(path), "there are no rows")
         return slice(None) if len(full) == len(is_full) else full
-    n_rows = sizes.n_samples
-    if len(full) == n_rows:
+    n_rows = stated.n_samples
+    if len(full) == n_rows and n_rows:
         return full
     # Under a header a blank line is a row with neither labels nor features.
-    if len(is_full) >= n_rows and (not len(full) or full[-1] < n_rows):
+    if 0 < n_rows <= len(is_full) and (not len(full) or full[-1] < n_rows):
         return slice(0, n_rows)
-    raise DataFormatError(
-        str(path), f"the header says {n_rows} rows, but there are {len(full)}", 1, 1
-    )
+    reason = f"the header says {n_rows} rows, but there are {len(full)}"
+    raise DataFormatError(str(path), reason, 1, 1)
 
 
-def _width(path: Path, what: str, parts: list[Entries], wanted: int | None, first: int) -> int:
-    largest = max((int(part.cols.max()) for part in parts if len(part.cols)), default=first - 1)
-    found = largest - first + 1
-    if wanted is not None and found > wanted:
-        reason = f"{what} number {largest} does not fit n_{what}s={wanted}"
-        raise DataFormatError(str(path), reason)
-    stored = sum(len(part.cols) for part in parts)
-    if wanted is None and found > max(FREE_WIDTH, stored):
-        raise DataFormatError(
-            str(path),
-            f"{what} number {largest} is far larger than the file; give n_{what}s= if it is meant",
-        )
-    return found if wanted is None else wanted
+def _width(
+    path: Path,
+    what: str,
+    parts: list[Entries],
+    first: int,
+    wanted: int | None,
+    stated: int | None,
+) -> int:
+    """Return the width asked for, stated by the header, or found, in this order."""
+    largest = max((int(part.cols.max()) for part in parts if len(part.cols)), default=first)
+    found, limit = largest - first + 1, wanted or stated
+    if limit is not None and found > limit:
+        raise DataFormatError(str(path), f"{what} number {largest} does not fit n_{what}s={limit}")
+    width = limit or found
+    if wanted is None:
+        refuse_width(path, what, width, sum(len(part.cols) for part in parts))
+    return width

@@ -1,0 +1,5 @@
+"""``python -m colabel``: the command line."""
+
+from colabel.cli import main
+
+main()

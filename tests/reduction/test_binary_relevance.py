@@ -1,0 +1,151 @@
+"""Binary relevance: its own facts."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+from colabel import BinaryRelevance
+from colabel.datasets import load
+from colabel.decoders import Threshold
+from colabel.exceptions import IncompatibleError
+
+
+def test_predictions_equal_one_vs_rest_on_yeast():
+    train, test = load("yeast:train").take(slice(0, 500)), load("yeast:test")
+    ours = BinaryRelevance(LogisticRegression(max_iter=200)).fit(train.X, train.Y)
+    theirs = OneVsRestClassifier(LogisticRegression(max_iter=200)).fit(train.X, train.Y)
+    np.testing.assert_array_equal(ours.predict(test.X), theirs.predict(test.X))
+    np.testing.assert_allclose(ours.predict_proba(test.X), theirs.predict_proba(test.X), rtol=1e-9)
+    np.testing.assert_allclose(
+        ours.decision_function(test.X), theirs.decision_function(test.X), atol=1e-6
+    )
+
+
+def test_constant_labels_get_a_smoothed_prior(toy):
+    X, Y = toy
+    p = BinaryRelevance().fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(p[:, 2], 61 / 62)
+    np.testing.assert_allclose(p[:, 3], 1 / 62)
+    weights = np.full(60, 2.0)
+    p = BinaryRelevance().fit(X, Y, sample_weight=weights).predict_proba(X)
+    np.testing.assert_allclose(p[:, 3], 1 / 122)
+
+
+def test_sparse_labels_are_never_made_dense(toy, monkeypatch):
+    X, Y = toy
+
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("made dense")
+
+    for kind in (sparse.csr_array, sparse.csc_array):
+        monkeypatch.setattr(kind, "toarray", refuse)
+    found = BinaryRelevance().fit(X, sparse.csr_array(Y)).predict(X)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(found.toarray(), BinaryRelevance().fit(X, Y).predict(X))
+
+
+def test_results_do_not_depend_on_n_jobs(toy):
+    X, Y = toy
+    one = BinaryRelevance(n_jobs=1).fit(X, Y).predict_proba(X)
+    two = BinaryRelevance(n_jobs=2).fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(one, two)
+
+
+def test_the_best_label_is_turned_on_where_empty_sets_are_forbidden():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    Y = (rng.random((100, 6)) < 0.1).astype(int)
+    allowed = BinaryRelevance().fit(X, Y)
+    forbidden = BinaryRelevance(empty="forbid").fit(X, Y)
+    empty = ~allowed.predict(X).any(axis=1)
+    assert empty.any()
+    found = forbidden.predict(X)
+    np.testing.assert_array_equal(found[empty].sum(axis=1), 1)
+    np.testing.assert_array_equal(
+        found[empty].argmax(axis=1), allowed.predict_proba(X)[empty].argmax(axis=1)
+    )
+    np.testing.assert_array_equal(found[~empty], allowed.predict(X)[~empty])
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        LinearSVC(),
+        SVC(),
+        KNeighborsClassifier(3),
+        RandomForestClassifier(5, random_state=0),
+    ],
+    ids=lambda inner: type(inner).__name__,
+)
+def test_any_classifier_serves(toy, inner):
+    X, Y = toy
+    model = BinaryRelevance(inner).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    has_proba = hasattr(inner, "predict_proba")
+    assert hasattr(model, "predict_proba") == has_proba
+    assert model.predict_joint(X).is_distribution == has_proba
+    if has_proba:
+        p = model.predict_proba(X)
+        assert np.all((p > 0) & (p < 1))
+        assert isinstance(p, np.ndarray)
+
+
+def test_joint_table_is_a_product_of_bernoullis(toy):
+    X, Y = toy
+    model = BinaryRelevance().fit(X, Y)
+    p = np.where(Y > 0, model.predict_proba(X), 1 - model.predict_proba(X))
+    np.testing.assert_allclose(model.predict_joint(X).log_prob(Y), np.log(p).sum(axis=1), rtol=1e-6)
+
+
+def test_text_goes_straight_to_the_pipeline():
+    texts = ["red car", "red house", "blue car", "blue house"] * 5
+    Y = np.array([[1, 1], [1, 0], [0, 1], [0, 0]] * 5)
+    model = BinaryRelevance(make_pipeline(TfidfVectorizer(), LogisticRegression(C=100)))
+    np.testing.assert_array_equal(model.fit(texts, Y).predict(texts), Y)
+
+
+def test_sample_weight_reaches_the_classifiers(toy):
+    X, Y = toy
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    weighted = BinaryRelevance().fit(X, Y, sample_weight=weight)
+    repeated = BinaryRelevance().fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3)
+    with pytest.raises(ValueError, match="KNeighborsClassifier does not support sample_weight"):
+        BinaryRelevance(KNeighborsClassifier()).fit(X, Y, sample_weight=weight)
+
+
+def test_metadata_is_routed(toy):
+    X, Y = toy
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    plain = BinaryRelevance().fit(X, Y, sample_weight=weight).predict_proba(X)
+    with config_context(enable_metadata_routing=True):
+        inner = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
+        routed = BinaryRelevance(inner).fit(X, Y, sample_weight=weight).predict_proba(X)
+    np.testing.assert_array_equal(plain, routed)
+
+
+def test_an_estimator_that_is_no_classifier_is_refused(toy):
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(ValueError, match="must be a scikit-learn classifier; got LinearRegression"):
+        BinaryRelevance(LinearRegression()).fit(*toy)
+
+
+def test_decoders_by_name_or_object_and_wrong_ones_refused(toy):
+    X, Y = toy
+    usual = BinaryRelevance().fit(X, Y).predict(X)
+    for decoder in ("threshold", Threshold(), "exhaustive"):
+        model = BinaryRelevance(decoder=decoder).fit(X, Y)
+        np.testing.assert_array_equal(model.predict(X), usual)
+        assert model.decoder_ is not decoder
+    with pytest.raises(IncompatibleError, match="decodes Support tables, not Modular"):
+        BinaryRelevance(decoder="support_mode").fit(X, Y)
+    np.testing.assert_array_equal(model.decode(X, decoder="exhaustive").labels, usual)

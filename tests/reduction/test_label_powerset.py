@@ -1,0 +1,68 @@
+"""Label powerset: its own facts."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from colabel import LabelPowerset
+from colabel.datasets import load
+
+
+def test_equals_multiclass_classification_of_label_sets():
+    train, test = load("yeast:train"), load("yeast:test")
+    train, test = train.take(slice(0, 300)), test.take(slice(0, 200))
+    sets, codes = np.unique(train.Y, axis=0, return_inverse=True)
+    model = LogisticRegression(max_iter=1000).fit(train.X, codes.ravel())
+    ours = LabelPowerset().fit(train.X, train.Y)
+    np.testing.assert_array_equal(ours.predict(test.X), sets[model.predict(test.X)])
+    joint = ours.predict_joint(test.X)
+    p = model.predict_proba(test.X)
+    np.testing.assert_allclose(ours.predict_proba(test.X), p @ sets, atol=1e-9)
+    np.testing.assert_allclose(np.exp(joint.scores), p, atol=1e-9)
+
+
+def test_unseen_label_sets_have_probability_zero_and_break_nothing(toy):
+    X, Y = toy
+    model = LabelPowerset().fit(X, Y)
+    unseen = 1 - Y
+    assert np.isneginf(model.predict_joint(X).log_prob(unseen)).all()
+    assert model.score(X, unseen) == 0.0
+    seen = {row.tobytes() for row in Y.astype(np.int8)}
+    assert {row.tobytes() for row in model.predict(X).astype(np.int8)} <= seen
+
+
+def test_a_single_label_set_is_predicted_everywhere(toy):
+    X, _ = toy
+    Y = np.tile([1, 0, 1], (60, 1))
+    model = LabelPowerset().fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), Y)
+    np.testing.assert_allclose(model.predict_proba(X), Y, atol=1e-9)
+
+
+def test_classifiers_without_probabilities_choose_by_score(toy):
+    X, Y = toy
+    model = LabelPowerset(LinearSVC()).fit(X, Y)
+    assert not hasattr(model, "predict_proba")
+    assert not model.predict_joint(X).is_distribution
+    assert (model.predict(X) == Y).mean() > 0.8
+    two_sets = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0]).astype(int)
+    assert (LabelPowerset(LinearSVC()).fit(X, two_sets).predict(X) == two_sets).mean() > 0.9
+
+
+def test_empty_sets_can_be_forbidden(toy):
+    X, _ = toy
+    Y = np.column_stack([X[:, 0] > 1, X[:, 1] > 1]).astype(int)
+    assert not LabelPowerset().fit(X, Y).predict(X).any(axis=1).all()
+    assert LabelPowerset(empty="forbid").fit(X, Y).predict(X).any(axis=1).all()
+    with pytest.raises(ValueError, match="no training row has a label"):
+        LabelPowerset(empty="forbid").fit(X, 0 * Y)
+
+
+def test_sample_weights_count_rows(toy):
+    X, Y = toy
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    weighted = LabelPowerset().fit(X, Y, sample_weight=weight).predict_proba(X)
+    rows = np.repeat(np.arange(60), weight)
+    repeated = LabelPowerset().fit(X[rows], Y[rows]).predict_proba(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-3)
