@@ -1,11 +1,11 @@
 """Every decoder keeps its role's contract, on every table it accepts."""
 
-import instances
 import numpy as np
-import oracles
 import pytest
 from sklearn.base import clone
 
+import instances
+import oracles
 from colabel.compat import check_compatible
 from colabel.decoders import DECODERS, CardinalityThreshold, make_decoder
 from colabel.exceptions import IncompatibleError, UnknownNameError

@@ -1,10 +1,10 @@
 """Every loss keeps its role's contract."""
 
 import numpy as np
-import oracles
 import pytest
 from sklearn.base import clone
 
+import oracles
 from colabel.losses import LOSSES, BaseLoss, FBeta
 
 TRUTH = {

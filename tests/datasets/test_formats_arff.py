@@ -194,6 +194,15 @@ def test_reading_equals_liac_arff(sparse, data):
     assert found.Y[:, 0].tolist() == [int(y) for y in labels]
 
 
+def test_declared_numbers_match_as_numbers_by_either_way(tmp_path):
+    attributes = ("a {1,2.50,3}", "y {0,1}")
+    plain, careful = ["2.5,1.0", "3,0"], ["2.5,1.0 % remark", "3.0,0"]
+    for rows in (plain, careful):
+        data = read(arff(tmp_path, rows, attributes), labels=-1, one_hot=False)
+        assert data.X.tolist() == [[1], [2]]
+        assert data.Y.tolist() == [[1], [0]]
+
+
 def test_labels_by_name_count_and_relation(tmp_path):
     rows, attributes = ["1,0,1"], ("p {0,1}", "q {0,1}", "r {0,1}")
     path = arff(tmp_path, rows, attributes, "'x: -C -1 -split 3'")

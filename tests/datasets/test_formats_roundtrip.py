@@ -2,6 +2,7 @@
 
 import gzip
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -212,12 +213,15 @@ def read_or_refuse(name, raw, options):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(raw)
+        data, refusal = None, None
         try:
             data = read(path, **options)
         except DataFormatError as error:
-            assert error.path == str(path)
-            assert error.reason
-            return
+            refusal = error
+    if data is None:
+        assert refusal.path == str(path)
+        assert refusal.reason
+        return
     values = data.Y.data if sparse.issparse(data.Y) else data.Y
     assert np.isin(values, (0, 1)).all()
     assert data.X.dtype == np.float64
@@ -250,22 +254,29 @@ def test_random_bytes_are_refused_or_read(name, raw):
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_block_reader_and_the_careful_reader_agree(name, data):
-    """A comment (or a blank line) after each row forces the careful way; both give the same."""
+    """Reading line by line gives the same data, or the same refusal, as reading by blocks."""
     raw, options = ORIGINALS[name]
     damaged = data.draw(damage(raw))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(damaged)
         quick = outcome(path, options)
-        with pytest.MonkeyPatch.context() as patch:
-            for place in (
-                "_dense.DenseRows._plain",
-                "_sparse.SparseRows._plain",
-                "_sparse.SparseRows._indicators",
-                "svmlight._plain",
-            ):
-                patch.setattr(f"colabel.datasets.formats.{place}", lambda *_: None)
+        with line_by_line():
             assert outcome(path, options) == quick
+
+
+@contextmanager
+def line_by_line():
+    """Turn the block readers off."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place in (
+            "_dense.DenseRows._plain",
+            "_sparse.SparseRows._plain",
+            "_sparse.SparseRows._indicators",
+            "svmlight._plain",
+        ):
+            patch.setattr(f"colabel.datasets.formats.{place}", lambda *_: None)
+        yield
 
 
 def outcome(path, options):
@@ -274,3 +285,14 @@ def outcome(path, options):
     except DataFormatError as error:
         return str(error)
     return repr((dense(data.X) + 0.0).tolist()), dense(data.Y).tolist(), data.feature_names
+
+
+@pytest.mark.parametrize("name", ["sparse.arff", "dense.arff", "plain.svm", "plain.csv"])
+def test_the_two_readers_agree_on_every_truncation(name, tmp_path):
+    raw, options = ORIGINALS[name]
+    path = tmp_path / name
+    for size in range(len(raw)):
+        path.write_bytes(raw[:size])
+        quick = outcome(path, options)
+        with line_by_line():
+            assert outcome(path, options) == quick

@@ -115,7 +115,5 @@ def _reader_has_gone() -> int:
     return 1
 
 
-def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any
-) -> None:
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"colabel: warning: {one_line(str(message))}", file=sys.stderr)  # noqa: T201

@@ -1,15 +1,16 @@
-"""What the commands share: options for data, parameters, and printing."""
+"""What the commands share: options for data, parameters, and JSON."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from colabel.exceptions import DatasetNotFoundError, ModelFileError
+from colabel.exceptions import DataFormatError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
@@ -20,10 +21,10 @@ __all__ = [
     "Labels",
     "ModelPath",
     "Xml",
-    "align",
+    "check_file",
+    "check_folder",
+    "is_registered",
     "load_data",
-    "number",
-    "open_model",
     "parse_params",
     "print_json",
 ]
@@ -41,12 +42,16 @@ Labels = Annotated[
     str | None,
     typer.Option(
         "--labels",
+        metavar="NAMES",
         help="Label columns of a file that does not name them: names separated by commas, "
         "or N for the first N columns, -N for the last N.",
     ),
 ]
 Xml = Annotated[
-    Path | None, typer.Option("--xml", help="Mulan's list of labels, where it is not beside DATA.")
+    Path | None,
+    typer.Option(
+        "--xml", metavar="FILE", help="Mulan's list of labels, where it is not beside DATA."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
@@ -57,7 +62,25 @@ def load_data(
     """Load DATA as the options say."""
     from colabel.datasets import load
 
-    return load(name, split, labels=parse_labels(labels), xml=xml)
+    if is_registered(name) and (labels is not None or xml is not None):
+        raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")
+    try:
+        return load(name, split, labels=parse_labels(labels), xml=xml)
+    except ValueError as error:
+        # What Python calls labels= is --labels here, and giving it wrongly is a wrong call.
+        sentence = re.sub(r"\b(labels|xml)=", r"--\1 ", str(error)).strip()
+        if sentence != str(error):
+            raise typer.BadParameter(sentence) from error
+        if isinstance(error, DataFormatError) and error.reason.endswith("; give format="):
+            raise DataFormatError(error.path, error.reason.removesuffix("; give format=")) from None
+        raise
+
+
+def is_registered(name: str) -> bool:
+    """Say whether ``name`` is a registered dataset, its split perhaps behind it."""
+    from colabel.datasets import list_datasets
+
+    return name.lower().partition(":")[0] in {info.name for info in list_datasets()}
 
 
 def parse_labels(text: str | None) -> list[str] | int | None:
@@ -92,57 +115,26 @@ def _value(text: str) -> Any:
     return text if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Load a model file and what ``fit`` noted beside the model."""
-    from colabel.persistence import load, read_metadata
-
-    if not path.exists():
-        raise DatasetNotFoundError(f"there is no model file {path}; `colabel fit` makes one")
-    metadata = read_metadata(path)
-    return load(path), metadata
+def check_file(output: Path) -> None:
+    """Find out before the work is done whether its result can be kept in this file."""
+    if output.is_dir():
+        raise typer.BadParameter(f"{output} is a folder; -o takes a file name")
+    if not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"the folder {output.parent} does not exist; make it first")
 
 
-def align(
-    data: Dataset, metadata: dict[str, Any], model: Path, *, labels_too: bool = True
-) -> Dataset:
-    """Put the columns of ``data`` into the order the model knows, by name.
-
-    Prediction needs the features only, evaluation the labels too.
-    """
-    from dataclasses import replace
-
-    labels = None
-    if labels_too:
-        labels = _order("label", metadata.get("label_names"), data.label_names, model)
-    features = _order("feature", metadata.get("feature_names"), data.feature_names, model)
-    if labels is not None:
-        data = replace(data, Y=data.Y[:, labels], label_names=tuple(metadata["label_names"]))
-    if features is not None:
-        names = tuple(metadata["feature_names"])
-        data = replace(data, X=data.X[:, features], feature_names=names)
-    return data
-
-
-def _order(
-    what: str, known: list[str] | None, given: tuple[str, ...], model: Path
-) -> list[int] | None:
-    """Return where each known column is, None where nothing has to move."""
-    if known is None or list(given) == list(known):
-        return None
-    place = {name: i for i, name in enumerate(given)}
-    missing = [name for name in known if name not in place]
-    if missing:
-        raise ModelFileError(
-            f"{model} was fitted on data with the {what} {missing[0]!r}"
-            + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
-            + f", which this data does not have ({len(given)} {what}s here, {len(known)} there)"
-        )
-    return [place[name] for name in known]
+def check_folder(output: Path) -> None:
+    """Find out before the work is done whether its results can be kept in this folder."""
+    for folder in (output, *output.absolute().parents):
+        if folder.exists():
+            if not folder.is_dir():
+                raise typer.BadParameter(f"{folder} is a file; -o takes a folder")
+            return
 
 
 def print_json(value: Any) -> None:
-    """Print JSON alone; NaN becomes null."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+    """Print JSON alone, in ASCII whatever the terminal; NaN becomes null."""
+    typer.echo(json.dumps(_plain(value), indent=2))
 
 
 def _plain(value: Any) -> Any:
@@ -153,8 +145,3 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def number(value: float | None) -> str:
-    """Format a measure for a table."""
-    return "–" if value is None or value != value else f"{value:.4f}"

@@ -1,4 +1,4 @@
-"""Progress and tables of runs."""
+"""Progress and tables of runs; every table fits a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -6,103 +6,136 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
+from rich import box
+from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from colabel.cli._common import number
+from colabel.cli._text import number, printable, shown
 
 if TYPE_CHECKING:
     from colabel.lab.compare import Row
     from colabel.lab.plans import Reproduced
 
-__all__ = ["failures", "progress", "reproduction_table", "summary_table"]
+__all__ = [
+    "arrow",
+    "failures",
+    "plain_table",
+    "progress",
+    "reproduction_table",
+    "summary_table",
+    "titled",
+]
 
-SHOWN = (
-    "subset_accuracy",
-    "hamming_loss",
-    "example_f1",
-    "micro_f1",
-    "macro_f1",
-    "example_jaccard",
-    "ranking_loss",
-)
+SHOWN = {
+    "subset_accuracy": "subset\nacc.",
+    "hamming_loss": "Hamming\nloss",
+    "example_f1": "example\nF1",
+    "micro_f1": "micro\nF1",
+    "macro_f1": "macro\nF1",
+    "ranking_loss": "ranking\nloss",
+}
+TIMES = {"fit_seconds": "fit\ns", "predict_seconds": "predict\ns"}
+
+
+def plain_table() -> Table:
+    """Make an empty table with one line, under the headings."""
+    return Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False, header_style="")
+
+
+def titled(title: str, table: Table) -> Group:
+    """Put a title above a table, as wide as the terminal and not as the table."""
+    return Group(shown(title, "bold"), table)
+
+
+def arrow(measure: str) -> str:
+    """Say which way is better."""
+    from colabel.metrics import get_measure
+
+    upward = measure.startswith("accuracy_") or get_measure(measure).greater_is_better
+    return "↑" if upward else "↓"
 
 
 @contextmanager
-def progress(console: Console) -> Iterator[dict[str, Any]]:
-    """Show a progress bar while ``compare`` runs with the callbacks given."""
+def progress() -> Iterator[dict[str, Any]]:
+    """Show a progress bar on stderr while ``compare`` runs with the callbacks given."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
+        # Where stderr is a file, a bar would only leave an empty line.
+        disable=not Console(stderr=True).is_terminal,
     )
     with bar:
         task = bar.add_task("loading data", total=None)
         yield {
             "on_plan": lambda n_cells: bar.update(task, total=n_cells),
             "on_start": lambda data, method: bar.update(
-                task, description=escape(f"{method} on {data}")
+                task, description=printable(f"{method} on {data}")
             ),
             "on_row": lambda row: bar.advance(task),
         }
 
 
-def summary_table(rows: list[Row], data: str) -> Table:
+def summary_table(rows: list[Row], data: str) -> Group:
     """Show the mean measures and times of each method on one dataset, best values bold."""
     from colabel.lab.compare import summarise
 
-    means = {method: m for (name, method), m in summarise(rows).items() if name == data}
-    table = Table(title=escape(f"{data} ({rows[0].split if rows else ''})"))
-    table.add_column("method", no_wrap=True)
-    for measure in SHOWN:
-        table.add_column(measure.replace("_", " "), justify="right")
-    table.add_column("fit s", justify="right")
-    table.add_column("predict s", justify="right")
+    rows = [row for row in rows if row.data == data]
+    means = {method: mean for (_, method), mean in summarise(rows).items()}
     best = {measure: _best(means, measure) for measure in SHOWN}
+    table = plain_table()
+    table.add_column("\nmethod", overflow="fold")
+    for measure, heading in SHOWN.items():
+        table.add_column(f"{heading} {arrow(measure)}", justify="right", no_wrap=True)
+    for heading in TIMES.values():
+        table.add_column(heading, justify="right", no_wrap=True)
     for method, mean in means.items():
         cells = [_cell(mean.get(measure), best[measure]) for measure in SHOWN]
-        times = [f"{mean[t]:.2f}" if t in mean else "–" for t in ("fit_seconds", "predict_seconds")]
-        table.add_row(escape(method), *cells, *times)
-    return table
+        times = [f"{mean[time]:.2f}" if time in mean else "–" for time in TIMES]
+        table.add_row(shown(method), *cells, *times)
+    return titled(_title(rows, data), table)
 
 
 def failures(rows: list[Row]) -> list[str]:
     """Say which cells failed, and why."""
     return [
-        f"{row.method} on {row.data}, fold {row.fold}: {row.result.status}"
+        f"{row.method} on {row.data}, fold {row.fold}, seed {row.seed}: {row.result.status}"
         for row in rows
         if not row.result.ok
     ]
 
 
-def reproduction_table(found: Reproduced) -> Table:
+def reproduction_table(found: Reproduced) -> Group:
     """Show our numbers beside the paper's."""
     plan = found.plan
     measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
-    table = Table(title=escape(f"{plan.name}: {plan.title} ({measure})"))
+    table = plain_table()
     for heading in ("data", "method", "ours", "paper", "difference"):
         table.add_column(heading, justify="left" if heading in ("data", "method") else "right")
     for (data, entry), theirs in found.published.items():
         ours = found.ours.get((data, entry))
         difference = "" if ours is None else f"{ours - theirs:+.4f}"
-        table.add_row(escape(data), escape(entry), number(ours), number(theirs), difference)
-    return table
+        table.add_row(shown(data), shown(entry), number(ours), number(theirs), difference)
+    return titled(f"{plan.name}: {plan.title} ({measure})", table)
+
+
+def _title(rows: list[Row], data: str) -> str:
+    n_parts = len({(row.fold, row.seed) for row in rows})
+    mean = f", mean of {n_parts} runs" if n_parts > 1 else ""
+    return f"{data} ({rows[0].split}{mean})"
 
 
 def _best(means: dict[str, dict[str, float]], measure: str) -> float | None:
-    from colabel.metrics import get_measure
-
     values = [mean[measure] for mean in means.values() if measure in mean]
     if not values:
         return None
-    return max(values) if get_measure(measure).greater_is_better else min(values)
+    return max(values) if arrow(measure) == "↑" else min(values)
 
 
-def _cell(value: float | None, best: float | None) -> str:
-    text = number(value)
-    return f"[bold]{text}[/bold]" if value is not None and value == best else text
+def _cell(value: float | None, best: float | None) -> Text:
+    return Text(number(value), "bold" if value is not None and value == best else "")

@@ -14,7 +14,8 @@ from colabel.cli._common import Json, print_json
 def datasets(
     as_json: Json = False,
     download: Annotated[
-        str | None, typer.Option("--download", metavar="NAME", help="Fetch a dataset first.")
+        str | None,
+        typer.Option("--download", metavar="NAME", help="First download the dataset NAME."),
     ] = None,
 ) -> None:
     """List the known datasets, their statistics, and where they were found."""
@@ -44,26 +45,38 @@ def datasets(
         )
     if as_json:
         print_json(rows)
-        return
+    else:
+        _show(rows)
 
+
+def _show(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table(
-        "name", "domain", "samples", "features", "labels", "cardinality", "split", "found"
-    )
+    from colabel.cli._tables import plain_table
+
+    table = plain_table()
+    for heading in ("name", "domain"):
+        table.add_column(f"\n{heading}")
+    for heading in ("\nsamples", "\nfeatures", "\nlabels", "per\nsample"):
+        table.add_column(heading, justify="right")
+    for heading in ("official\nsplit", "\nhere"):
+        table.add_column(heading)
     for row in rows:
         table.add_row(
-            f"{row['name']}{' (partial)' if row['partial'] else ''}",
-            str(row["domain"]),
-            f"{row['n_samples']}",
-            f"{row['n_features']}",
-            f"{row['n_labels']}",
+            Text(row["name"] + ("*" if row["partial"] else "")),
+            row["domain"],
+            *(str(row[key]) for key in ("n_samples", "n_features", "n_labels")),
             f"{row['cardinality']:.3f}",
-            "official" if "train" in row["splits"] else "none",
-            "[green]yes[/green]" if row["found"] else "no",
+            "yes" if "train" in row["splits"] else "no",
+            Text("yes", "green") if row["found"] else "no",
         )
     console = Console()
     console.print(table)
+    if any(row["partial"] for row in rows):
+        console.print("\n* a part or a derivative of the data this name suggests")
     if any(row["found"] is None for row in rows):
-        console.print("Set COLABEL_DATA to the folder that holds the others.")
+        console.print(
+            "Data that is not here is looked for in the folders named in COLABEL_DATA.",
+            highlight=False,
+        )

@@ -5,21 +5,11 @@ from __future__ import annotations
 import time
 
 from colabel.cli._app import app
-from colabel.cli._common import (
-    Data,
-    Json,
-    Labels,
-    ModelPath,
-    Xml,
-    align,
-    load_data,
-    number,
-    open_model,
-    print_json,
-)
+from colabel.cli._common import Data, Json, Labels, ModelPath, Xml, print_json
+from colabel.cli._model import load_for_model, open_model
 
 
-@app.command()
+@app.command(epilog="Example: colabel evaluate model yeast:test")
 def evaluate(
     model: ModelPath, data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = False
 ) -> None:
@@ -28,7 +18,7 @@ def evaluate(
     from colabel.lab.cell import label_scores
 
     estimator, metadata = open_model(model)
-    dataset = align(load_data(data, labels, xml), metadata, model)
+    dataset = load_for_model(data, metadata, model, labels, xml)
     started = time.perf_counter()
     prediction = estimator.predict(dataset.X)
     scores = label_scores(estimator, dataset.X)
@@ -44,18 +34,25 @@ def evaluate(
         print_json(
             {
                 "data": data,
-                "method": metadata.get("method"),
+                "method": metadata["method"],
                 "n_samples": dataset.n_samples,
                 "measures": measures,
                 "seconds": seconds,
             }
         )
-        return
+    else:
+        _show(f"{metadata['method']} on {data}, {dataset.n_samples} samples", measures)
 
+
+def _show(title: str, measures: dict[str, float]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("measure", "value", title=f"{metadata.get('method')} on {data}")
+    from colabel.cli._tables import arrow, plain_table, titled
+    from colabel.cli._text import number, shown
+
+    table = plain_table()
+    table.add_column("measure")
+    table.add_column("value", justify="right")
     for name, value in measures.items():
-        table.add_row(name, number(value))
-    Console().print(table)
+        table.add_row(shown(f"{name} {arrow(name)}"), number(value))
+    Console().print(titled(title, table))

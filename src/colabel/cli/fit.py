@@ -9,16 +9,18 @@ from typing import Annotated
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Labels, Xml, load_data, parse_params
+from colabel.cli._common import Data, Labels, Xml, check_file, load_data, parse_params
 
-Method = Annotated[str, typer.Option("-m", "--method", help="See `colabel methods`.")]
+Method = Annotated[str, typer.Option("-m", "--method", metavar="NAME", help="See colabel methods.")]
 Params = Annotated[
     list[str],
-    typer.Option("-p", "--param", metavar="KEY=VALUE", help="A parameter of the method."),
+    typer.Option(
+        "-p", "--param", metavar="KEY=VALUE", help="A parameter of the method; repeat it for more."
+    ),
 ]
 
 
-@app.command()
+@app.command(epilog="Example: colabel fit yeast:train -m br -p C=0.5 -o model")
 def fit(
     data: Data,
     method: Method,
@@ -34,7 +36,7 @@ def fit(
 
     params = parse_params(param)
     estimator = make(method, params, seed)
-    _check_writable(output)
+    check_file(output)
     dataset = load_data(data, labels, xml)
     started = time.perf_counter()
     estimator.fit(dataset.X, dataset.Y)
@@ -53,11 +55,3 @@ def fit(
         f"fitted {method} to {dataset.n_samples} samples of {data} in {seconds:.1f} s; "
         f"model in {output}"
     )
-
-
-def _check_writable(output: Path) -> None:
-    """Find out before the work is done whether its result can be kept."""
-    if output.is_dir():
-        raise typer.BadParameter(f"{output} is a folder; -o takes a file name")
-    if not output.absolute().parent.is_dir():
-        raise typer.BadParameter(f"the folder {output.parent} does not exist; make it first")

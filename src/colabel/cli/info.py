@@ -10,7 +10,7 @@ from colabel.cli._app import app
 from colabel.cli._common import Data, Json, Labels, Xml, load_data, print_json
 
 
-@app.command()
+@app.command(epilog="Example: colabel info birds.csv --labels sings,swims")
 def info(data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = False) -> None:
     """Show statistics, label frequencies, and how strongly labels depend on one another."""
     from colabel.datasets import label_dependence
@@ -37,25 +37,37 @@ def info(data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = Fal
 
 def _show(facts: dict[str, Any], most: int = 20) -> None:
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+
+    from colabel.cli._tables import plain_table, titled
+    from colabel.cli._text import shown
 
     console = Console()
     console.print(
-        f"[bold]{escape(facts['name'])}[/bold] ({facts['split']}): {facts['n_samples']} samples, "
-        f"{facts['n_features']} {'sparse' if facts['sparse'] else 'dense'} features, "
-        f"{facts['n_labels']} labels, {facts['n_labelsets']} distinct label sets, "
-        f"{facts['cardinality']:.3f} labels a sample (density {facts['density']:.4f})"
+        shown(
+            f"{facts['name']} ({facts['split']}): {facts['n_samples']} samples, "
+            f"{facts['n_features']} {'sparse' if facts['sparse'] else 'dense'} features, "
+            f"{facts['n_labels']} labels, {facts['n_labelsets']} distinct label sets, "
+            f"{facts['cardinality']:.3f} labels a sample (density {facts['density']:.4f})"
+        )
     )
-    table = Table("label", "count", "frequency", title="most frequent labels")
-    ranked = sorted(facts["labels"], key=lambda label: -label["count"])
-    for label in ranked[:most]:
-        table.add_row(escape(label["name"]), str(label["count"]), f"{label['frequency']:.4f}")
-    console.print(table)
+    shares = plain_table()
+    shares.add_column("label", overflow="fold")
+    shares.add_column("count", justify="right")
+    shares.add_column("share", justify="right")
+    for label in sorted(facts["labels"], key=lambda label: -label["count"])[:most]:
+        shares.add_row(shown(label["name"]), str(label["count"]), f"{label['frequency']:.4f}")
+    console.print()
+    console.print(titled("most frequent labels", shares))
+    pairs = plain_table()
+    pairs.add_column("label", overflow="fold")
+    pairs.add_column("label", overflow="fold")
+    pairs.add_column("φ", justify="right")
+    pairs.add_column("together", justify="right")
     dependence = facts["dependence"]
-    pairs = Table("label", "label", "φ", "together", title="most dependent pairs")
-    for pair in dependence["pairs"][:10]:
-        first, second = (escape(name) for name in pair["labels"])
+    for pair in dependence["pairs"][: most // 2]:
+        first, second = map(shown, pair["labels"])
         pairs.add_row(first, second, f"{pair['phi']:+.3f}", str(pair["together"]))
-    console.print(pairs)
-    console.print(f"mean |φ| over label pairs: {dependence['mean_abs_phi']:.4f}")
+    if dependence["pairs"]:
+        console.print()
+        console.print(titled("most dependent pairs", pairs))
+    console.print(f"\nmean |φ| over label pairs: {dependence['mean_abs_phi']:.4f}")

@@ -9,35 +9,41 @@ from colabel.cli._common import Json, print_json
 @app.command()
 def methods(as_json: Json = False) -> None:
     """List the registered methods and what they can do."""
-    from colabel.lab.methods import METHODS, RULES, capabilities, get_method, list_methods, make
+    from colabel.lab.methods import capabilities, get_method, list_methods, make
 
-    if as_json:
-        rows = []
-        for name in list_methods():
-            method, _ = get_method(name)
-            rows.append(
-                {
-                    "name": name,
-                    "class": type(make(name)).__name__,
-                    "paper": method.paper,
-                    "summary": method.summary,
-                    "capabilities": capabilities(name),
-                }
-            )
-        print_json(rows)
+    if not as_json:
+        _show()
         return
+    rows = []
+    for name in list_methods():
+        method, _ = get_method(name)
+        rows.append(
+            {
+                "name": name,
+                "class": type(make(name)).__name__,
+                "paper": method.paper,
+                "summary": method.summary,
+                "capabilities": capabilities(name),
+            }
+        )
+    print_json(rows)
 
+
+def _show() -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("name", "class", "paper", "what it is", "probabilities")
+    from colabel.cli._tables import plain_table
+    from colabel.cli._text import shown
+    from colabel.lab.methods import METHODS, RULES, capabilities, make
+
+    table = plain_table()
+    for heading in ("name", "class", "paper", "what it is", "prob."):
+        table.add_column(heading, no_wrap=heading != "what it is")
     for name, method in METHODS.items():
         proba = "yes" if capabilities(name)["predict_proba"] else "no"
-        table.add_row(name, type(make(name)).__name__, method.paper, method.summary, proba)
+        cells = (name, type(make(name)).__name__, method.paper, method.summary, proba)
+        table.add_row(*map(shown, cells))
     console = Console()
     console.print(table)
-    console.print(
-        "Add a tuned decision rule to any of them: "
-        + ", ".join(f"NAME+{rule}" for rule in RULES)
-        + "."
-    )
+    console.print("\nA suffix adds a decision rule tuned on out-of-fold scores:")
+    console.print(", ".join(f"NAME+{rule}" for rule in RULES) + ".", highlight=False)

@@ -2,55 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
+from scipy import sparse
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Labels, ModelPath, Xml, align, load_data, open_model
+from colabel.cli._common import Data, Labels, ModelPath, Xml, check_file
+from colabel.cli._model import load_for_model, open_model
+from colabel.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from colabel.datasets import Dataset
+
+SUFFIXES = (".csv", ".svm", ".npz")
 
 
-@app.command()
+@app.command(epilog="Example: colabel predict model yeast:test -o predicted.csv")
 def predict(
     model: ModelPath,
     data: Data,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help=".csv, .svm or .npz")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help=".csv: a column for each label; .npz: arrays Y (or proba) and label_names; "
+            ".svm: DATA with the predicted labels.",
+        ),
     ],
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities, not labels.")] = False,
     labels: Labels = None,
     xml: Xml = None,
 ) -> None:
     """Predict labels and write them to a file, under the names of the labels."""
-    if output.suffix not in (".csv", ".svm", ".npz"):
+    suffix = output.suffix.lower()
+    if suffix not in SUFFIXES:
         raise typer.BadParameter(f"-o takes a file ending in .csv, .svm or .npz, not {output}")
-    if proba and output.suffix == ".svm":
-        raise typer.BadParameter("--proba needs a .csv or .npz file: LIBSVM holds labels only")
+    if proba and suffix == ".svm":
+        raise typer.BadParameter("--proba needs a .csv or .npz file: LIBSVM text holds labels only")
+    check_file(output)
     estimator, metadata = open_model(model)
-    dataset = align(load_data(data, labels, xml), metadata, model, labels_too=False)
     if proba and not hasattr(estimator, "predict_proba"):
-        raise typer.BadParameter(f"{metadata.get('method', model)} has no probabilities")
+        raise typer.BadParameter(f"{metadata['method']} has no probabilities")
+    dataset = load_for_model(data, metadata, model, labels, xml, labels_too=False)
     found = estimator.predict_proba(dataset.X) if proba else estimator.predict(dataset.X)
-    _write(np.asarray(found), metadata["label_names"], output)
-    typer.echo(f"predicted {len(found)} samples; {output}")
-
-
-def _write(found: Any, names: list[str], output: Path) -> None:
-    if output.suffix == ".npz":
-        np.savez_compressed(output, Y=found, label_names=np.array(names))
-    elif output.suffix == ".csv":
-        _write_csv(found, names, output)
+    names = _label_names(metadata["label_names"], found, model)
+    if suffix == ".svm":
+        _write_svm(found, names, dataset, output)
     else:
-        lines = [",".join(str(label) for label in np.flatnonzero(row)) + "\n" for row in found]
-        output.write_text("".join(lines), encoding="ascii")
+        dense = found.toarray() if sparse.issparse(found) else np.asarray(found)
+        (_write_npz if suffix == ".npz" else _write_csv)(dense, names, output)
+    typer.echo(f"predicted {dataset.n_samples} samples of {data} with {model}; {output}")
 
 
-def _write_csv(found: Any, names: list[str], output: Path) -> None:
+def _label_names(known: list[str] | None, found: Any, model: Path) -> list[str]:
+    """Return the names of the predicted columns; numbers where the model was saved without."""
+    if found.ndim != 2:
+        raise ModelFileError(f"{model} predicts one class for each sample, not label sets")
+    if known is None:
+        return [f"label_{i}" for i in range(found.shape[1])]
+    if len(known) != found.shape[1]:
+        raise ModelFileError(f"{model} is damaged: {len(known)} names, {found.shape[1]} labels")
+    return known
+
+
+def _write_npz(found: np.ndarray, names: list[str], output: Path) -> None:
+    key = "proba" if found.dtype.kind == "f" else "Y"
+    with output.open("wb") as file:  # given a name, savez would add .npz to .NPZ
+        arrays: dict[str, Any] = {key: found, "label_names": np.array(names, np.str_)}
+        np.savez_compressed(file, **arrays)
+
+
+def _write_csv(found: np.ndarray, names: list[str], output: Path) -> None:
     import csv
 
     with output.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows(found.tolist())
+
+
+def _write_svm(found: Any, names: list[str], dataset: Dataset, output: Path) -> None:
+    """Write features too: readers skip the blank line that a row without labels would be."""
+    from colabel.datasets import write
+
+    write(replace(dataset, Y=found, label_names=tuple(names)), output)

@@ -7,53 +7,71 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Json, print_json
+from colabel.cli._common import Json, check_folder, print_json
 from colabel.cli.compare import RunDir
+from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.lab.plans import Reproduced
 
-Paper = Annotated[str, typer.Argument(metavar="PAPER[.TABLE]", help="A table, a paper, or all.")]
 
-
-@app.command()
+@app.command(epilog="Example: colabel reproduce relaxations-2015.table2 --quick -o runs/table2")
 def reproduce(
     paper: Annotated[
         str, typer.Argument(metavar="PAPER[.TABLE]", help="A table, a paper, or all.")
     ],
     output: RunDir,
-    quick: Annotated[bool, typer.Option("--quick", help="A reduced version.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The table's small version: less data, one seed.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a table of a paper and print our numbers beside the paper's."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    from colabel.cli._tables import progress, reproduction_table
+    from colabel.cli._tables import progress
     from colabel.lab.plans import find_plans
     from colabel.lab.plans import reproduce as run
 
-    console = Console()
+    plans = find_plans(paper)
+    check_folder(output)
     results = []
-    for plan in find_plans(paper):
-        with progress(Console(stderr=True) if as_json else console) as callbacks:
+    for plan in plans:
+        with progress() as callbacks:
             results.append(run(plan, output / plan.name, quick=quick, **callbacks))
     if as_json:
         print_json([_as_dict(found) for found in results])
-        return
-    for found in results:
-        console.print(reproduction_table(found))
-        for data, reason in found.missing.items():
-            console.print(f"[yellow]missing: {escape(data)}[/yellow]: {escape(reason)}")
-        for (data, entry), reason in found.failed.items():
-            console.print(f"[red]{escape(f'{entry} on {data}: {reason}')}[/red]")
-        if found.plan.note:
-            console.print(escape(found.plan.note))
+    else:
+        for found in results:
+            _show(found)
+    if not any(found.ours for found in results):
+        raise ColabelError(f"nothing of {paper} could be run: {_first_reason(results)}")
+
+
+def _show(found: Reproduced) -> None:
+    from rich.console import Console
+
+    from colabel.cli._tables import reproduction_table
+    from colabel.cli._text import shown
+
+    console = Console()
+    console.print(reproduction_table(found))
+    for data, reason in found.missing.items():
+        console.print(shown(f"missing: {data}: {reason}", "yellow"), soft_wrap=True)
+    for (data, entry), reason in found.failed.items():
+        console.print(shown(f"{entry} on {data}: {reason}", "red"), soft_wrap=True)
+    if found.plan.note:
+        console.print(shown(found.plan.note))
+    console.print()
+
+
+def _first_reason(results: list[Reproduced]) -> str:
+    reasons = [r for found in results for r in (*found.missing.values(), *found.failed.values())]
+    return reasons[0] if reasons else "it has no data"
 
 
 def _as_dict(found: Reproduced) -> dict[str, Any]:
     return {
         "plan": found.plan.name,
+        "title": found.plan.title,
         "measure": found.plan.measure,
         "as_loss": found.plan.as_loss,
         "cells": [
@@ -67,4 +85,5 @@ def _as_dict(found: Reproduced) -> dict[str, Any]:
             for (data, entry), theirs in found.published.items()
         ],
         "missing": found.missing,
+        "note": found.plan.note,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,11 +32,12 @@ class CellResult:
         return self.status == "ok"
 
 
-def run_cell(estimator: Any, train: Dataset, test: Dataset) -> CellResult:
-    """Fit, predict and measure. A method that raises gives a result that says so."""
+def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellResult:
+    """Build, fit, predict and measure. A method that raises gives a result that says so."""
     reset_peak()
     started = time.perf_counter()
     try:
+        estimator = build()
         estimator.fit(train.X, train.Y)
         fitted = time.perf_counter()
         prediction = estimator.predict(test.X)

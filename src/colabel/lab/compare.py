@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from colabel.datasets import Dataset, load
 from colabel.lab.cell import CellResult, run_cell
 from colabel.lab.methods import METHODS, get_method, make
-from colabel.lab.splits import check_split, default_split, iterate_folds
+from colabel.lab.splits import Fold, check_split, default_split, list_folds
 from colabel.lab.store import ResultFile
 
 __all__ = ["Row", "Variant", "compare", "default_methods", "summarise"]
@@ -105,25 +106,26 @@ def compare(
     variants = [_variant(method) for method in (methods or default_methods())]
     seeds = list(seeds)
     splits = {name: check_split(split) if split else default_split(name) for name in data}
-    # Data and folds are loaded before anything runs, so that a wrong name stops at once.
-    folds = {
-        (name, seed): list(iterate_folds(name, splits[name], seed, load_data))
-        for name in data
-        for seed in seeds
-    }
-    store = _open_store(run_dir, data, variants, splits, seeds, folds)
-    on_plan(sum(len(parts) for parts in folds.values()) * len(variants))
+    # Data is loaded and divided before anything runs, so that a wrong name stops at once.
+    folds = [
+        fold
+        for name in dict.fromkeys(data)
+        for fold in list_folds(name, splits[name], seeds, load_data)
+    ]
+    store = _open_store(run_dir, variants, splits, seeds, folds)
+    on_plan(len(folds) * len(variants))
     rows = []
-    for (name, seed), parts in folds.items():
-        for fold, train, test in parts:
-            for variant in variants:
-                on_start(name, variant.name)
-                result = run_cell(variant.build(seed), train, test)
-                row = Row(name, splits[name], fold, seed, variant.name, variant.parameters, result)
-                rows.append(row)
-                if store is not None:
-                    store.append(row.as_dict())
-                on_row(row)
+    for fold in folds:
+        train, test = fold.train(), fold.test()
+        for variant in variants:
+            on_start(fold.name, variant.name)
+            result = run_cell(partial(variant.build, fold.seed), train, test)
+            where = fold.name, splits[fold.name], fold.number, fold.seed
+            row = Row(*where, variant.name, variant.parameters, result)
+            rows.append(row)
+            if store is not None:
+                store.append(row.as_dict())
+            on_row(row)
     return rows
 
 
@@ -158,21 +160,18 @@ def _variant(method: str | Variant) -> Variant:
 
 def _open_store(
     run_dir: str | os.PathLike[str] | None,
-    data: Sequence[str],
     variants: list[Variant],
     splits: dict[str, str],
     seeds: list[int],
-    folds: dict[tuple[str, int], list[tuple[int, Dataset, Dataset]]],
+    folds: list[Fold],
 ) -> ResultFile | None:
     if run_dir is None:
         return None
-    names = {
-        f"accuracy_{name}" for parts in folds.values() for name in parts[0][1].label_sets or ()
-    }
+    names = {f"accuracy_{name}" for fold in folds for name in fold.label_sets}
     extra = (*sorted(names), "accuracy_all") if names else ()
     store = ResultFile(run_dir, extra)
     about = {
-        "data": list(data),
+        "data": list(splits),
         "splits": splits,
         "methods": [variant.name for variant in variants],
         "seeds": seeds,

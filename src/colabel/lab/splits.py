@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from colabel.datasets import Dataset, load
+from colabel.datasets import Dataset, list_datasets, load
 from colabel.exceptions import UnknownNameError
 from colabel.model_selection import IterativeStratifiedKFold, IterativeStratifiedShuffleSplit
 
-__all__ = ["check_split", "default_split", "iterate_folds"]
+__all__ = ["Fold", "check_split", "default_split", "list_folds"]
 
 Loader = Callable[..., Dataset]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One division into training and test data, made when asked for: only one is in memory."""
+
+    name: str
+    seed: int
+    number: int
+    label_sets: tuple[str, ...]
+    train: Callable[[], Dataset]
+    test: Callable[[], Dataset]
 
 
 def check_split(split: str) -> str:
@@ -36,28 +50,39 @@ def check_split(split: str) -> str:
 
 def default_split(name: str) -> str:
     """Return the official split where the data has one, five folds otherwise."""
-    from colabel.datasets import list_datasets
-
-    info = {known.name: known for known in list_datasets()}.get(name)
+    info = {known.name: known for known in list_datasets()}.get(name.lower())
     return "official" if info is not None and "train" in info.splits else "cv:5"
 
 
-def iterate_folds(
-    name: str, split: str, seed: int, load_data: Loader = load
-) -> Iterator[tuple[int, Dataset, Dataset]]:
-    """Yield ``fold, train, test``.
+def list_folds(
+    name: str, split: str, seeds: Sequence[int] = (0,), load_data: Loader = load
+) -> list[Fold]:
+    """Load the data and divide it, once for each seed.
 
     Folds are iteratively stratified and depend on the data and the seed alone.
     """
     if split == "official":
-        yield 0, load_data(name, split="train"), load_data(name, split="test")
-        return
+        train, test = load_data(name, split="train"), load_data(name, split="test")
+        sets = tuple(test.label_sets or ())
+        return [Fold(name, seed, 0, sets, lambda: train, lambda: test) for seed in seeds]
     data = load_data(name)
+    rows = np.zeros(data.n_samples)
+    return [
+        Fold(
+            name,
+            seed,
+            number,
+            tuple(data.label_sets or ()),
+            partial(data.take, train_rows, "train"),
+            partial(data.take, test_rows, "test"),
+        )
+        for seed in seeds
+        for number, (train_rows, test_rows) in enumerate(_splitter(split, seed).split(rows, data.Y))
+    ]
+
+
+def _splitter(split: str, seed: int) -> Any:
     kind, _, size = split.partition(":")
-    splitter: Any
     if kind == "cv":
-        splitter = IterativeStratifiedKFold(int(size), random_state=seed)
-    else:
-        splitter = IterativeStratifiedShuffleSplit(1, test_size=float(size), random_state=seed)
-    for fold, (train, test) in enumerate(splitter.split(np.zeros(data.n_samples), data.Y)):
-        yield fold, data.take(train, split="train"), data.take(test, split="test")
+        return IterativeStratifiedKFold(int(size), random_state=seed)
+    return IterativeStratifiedShuffleSplit(1, test_size=float(size), random_state=seed)

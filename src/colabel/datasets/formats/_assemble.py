@@ -223,8 +223,7 @@ def _with_default(A: sparse.csr_array, cols: np.ndarray, defaults: np.ndarray) -
     """Return some columns as a dense array in which unstored cells have their default."""
     part = A[:, cols].tocoo()
     dense = np.tile(defaults[cols].astype(A.dtype), (A.shape[0], 1))
-    row, col = part.coords
-    dense[row, col] = part.data
+    dense[part.row, part.col] = part.data
     return dense
 
 

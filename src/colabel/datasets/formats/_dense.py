@@ -66,7 +66,7 @@ class DenseRows:
             (coding, as_slice(cols)) for coding, cols in zip(columns.codings, used, strict=True)
         ]
         textual = np.array([coding.textual for coding in columns.codings], bool)
-        self._is_text = textual[columns.group] if len(textual) else np.zeros(0, bool)
+        self._is_text = textual[columns.group]
         self._codings = [columns.codings[g] for g in columns.group]
         self._raw: list[dict[bytes, float]] = [{} for _ in columns.codings]
 
@@ -82,7 +82,7 @@ class DenseRows:
 
     def _plain(self, text: bytes) -> np.ndarray | None:
         tidy = self._tidy(text)
-        if tidy is None or not self.columns.width:
+        if tidy is None:
             return None
         if tidy in (b"", b"\n"):
             return np.empty((0, self.columns.width))

@@ -67,7 +67,8 @@ class SparseRows:
         ends = after == _CLOSE
         last = blank[ends]
         if (
-            not (ends | (after == _COMMA)).all()
+            not ends[-1]
+            or not (ends | (after == _COMMA)).all()
             or (array[last + 3] != _NEWLINE).any()
             or (array[last[:-1] + 4] != _OPEN).any()
         ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ import numpy as np
 
 from colabel.exceptions import DataFormatError, DatasetNotFoundError
 
-__all__ = ["Block", "atomic", "blocks", "decode", "stem"]
+__all__ = ["Block", "atomic", "blocks", "decode", "refuse_bomb", "refuse_irregular", "stem"]
 
 BLOCK_BYTES = 1 << 18
 PACKED_BYTES = 1 << 16
@@ -132,14 +133,21 @@ def _umask() -> int:
     return mask
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def refuse_irregular(path: Path) -> None:
+    """Refuse what is not there or is no file: opening a pipe would wait for ever."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (closed by the with below)
-    except FileNotFoundError:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
         raise DatasetNotFoundError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise DataFormatError(str(path), f"cannot be opened ({error.strerror})") from error
-    with file:
+    if not stat.S_ISREG(mode):
+        raise DataFormatError(str(path), "this is not a file")
+    if not os.access(path, os.R_OK):
+        raise DataFormatError(str(path), "the file may not be read (permission denied)")
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    refuse_irregular(path)
+    with open(path, "rb") as file:
         head = file.read(8)
         _refuse_packing(path, head)
         file.seek(0)
@@ -181,7 +189,7 @@ def _gunzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
             except zlib.error as error:
                 raise DataFormatError(str(path), f"the gzip data is damaged ({error})") from error
             unpacked += len(out)
-            _refuse_bomb(path, packed, unpacked)
+            refuse_bomb(path, packed, unpacked)
             yield out
             raw = inflater.unconsumed_tail
             if inflater.eof:
@@ -192,13 +200,14 @@ def _gunzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
             raise DataFormatError(str(path), "the gzip data ends too early (a truncated file)")
 
 
-def _refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
+def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse a file that unpacks to more than is allowed, or than is believable."""
     if unpacked > MAX_UNPACKED_BYTES:
         limit = MAX_UNPACKED_BYTES / 2**30
         raise DataFormatError(str(path), f"unpacks to more than {limit:g} GiB; unpack it first")
     if unpacked > RATIO_FREE_BYTES and unpacked > MAX_RATIO * packed:
         raise DataFormatError(
-            str(path), f"unpacks to more than {MAX_RATIO} times its size, as a gzip bomb would"
+            str(path), f"unpacks to more than {MAX_RATIO} times its size, as a bomb would"
         )
 
 

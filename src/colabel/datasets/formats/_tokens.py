@@ -187,7 +187,7 @@ def unquote(text: str) -> str:
     >>> unquote(r"'it\'s'"), unquote(r"TAG_m\'usica")
     ("it's", "TAG_m\\'usica")
     """
-    if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
+    if text[:1] not in ("'", '"'):
         return text
     return _ESCAPE.sub(_undo, text[1:-1]) if "\\" in text else text[1:-1]
 

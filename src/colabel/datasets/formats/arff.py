@@ -100,6 +100,9 @@ def read_arff(
     places = _label_places(path, header, labels, xml, sources)
     _check_types(path, header, places)
     columns = Columns(header.attributes, places, one_hot)
+    if columns.n_places.sum() > MAX_VALUES:
+        reason = f"more than {MAX_VALUES} one-hot columns; read with one_hot=False"
+        raise DataFormatError(str(path), reason)
     X, Y = _read_rows(path, columns, chain([rest], stream))
     return X, Y, columns.feature_names(), columns.label_names()
 
