@@ -54,7 +54,13 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
 
 def label_scores(estimator: Any, X: Any) -> np.ndarray | None:
     """Score each label for the ranking measures, or None where the method has no scores."""
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(estimator, method):
-            return getattr(estimator, method)(X)
-    return None
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    if not hasattr(estimator, "predict_proba"):
+        return None
+    scores = estimator.predict_proba(X)
+    if not isinstance(scores, list):
+        return scores
+    # Some of scikit-learn's give one array a label, with a column for each class they saw.
+    on = [p[:, -1] * classes[-1] for p, classes in zip(scores, estimator.classes_, strict=True)]
+    return np.column_stack(on)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,15 +168,16 @@ def _open_store(
     names = {f"accuracy_{name}" for fold in folds for name in fold.label_sets}
     extra = (*sorted(names), "accuracy_all") if names else ()
     store = ResultFile(run_dir, extra)
-    about = {
-        "data": list(splits),
-        "splits": splits,
-        "methods": [variant.name for variant in variants],
-        "seeds": seeds,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
-        "versions": _versions(),
-    }
-    (Path(run_dir) / "run.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    store.describe(
+        {
+            "data": list(splits),
+            "splits": splits,
+            "methods": [variant.name for variant in variants],
+            "seeds": seeds,
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            "versions": _versions(),
+        }
+    )
     return store
 
 

@@ -132,7 +132,7 @@ def capabilities(name: str) -> dict[str, Any]:
     return {
         "predict_proba": hasattr(estimator, "predict_proba"),
         "decision_function": hasattr(estimator, "decision_function"),
-        "predict_joint": True,
+        "predict_joint": hasattr(estimator, "predict_joint"),
         "sparse_features": bool(tags.input_tags.sparse),
         "sparse_labels": True,
         "named_labels": True,

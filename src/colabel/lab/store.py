@@ -58,9 +58,14 @@ class ResultFile:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / "results.csv"
-        self.kept = _set_aside(self.path)
+        self.kept = _set_aside(self.path, self.folder / "run.json")
         self.columns = COLUMNS + MEASURE_COLUMNS + extra
         self._write(self.columns, mode="w")
+
+    def describe(self, about: dict[str, Any]) -> None:
+        """Write ``run.json``: what was run, and with which versions."""
+        text = json.dumps(about, indent=2) + "\n"
+        (self.folder / "run.json").write_text(text, encoding="utf-8")
 
     def append(self, row: dict[str, Any]) -> None:
         """Add the row of one cell; missing columns stay empty."""
@@ -87,12 +92,15 @@ def _text(value: Any) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def _set_aside(path: Path) -> Path | None:
-    if not path.exists():
+def _set_aside(results: Path, about: Path) -> Path | None:
+    """Rename an earlier run's two files by the time of its last result."""
+    if not results.exists():
         return None
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(path.stat().st_mtime))
-    kept, n = path.with_name(f"results-{stamp}.csv"), 1
-    while kept.exists():
-        kept, n = path.with_name(f"results-{stamp}-{n}.csv"), n + 1
-    path.rename(kept)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(results.stat().st_mtime))
+    mark, n = f"-{stamp}", 1
+    while (kept := results.with_stem(results.stem + mark)).exists():
+        mark, n = f"-{stamp}-{n}", n + 1
+    results.rename(kept)
+    if about.exists():
+        about.replace(about.with_stem(about.stem + mark))
     return kept

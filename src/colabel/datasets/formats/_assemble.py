@@ -193,9 +193,9 @@ def stored_row(A: sparse.csr_array, i: int) -> tuple[list[int], list[float]]:
 
 def tidy_csr(A: sparse.csr_array) -> sparse.csr_array:
     """Drop stored zeros, sort, and use int32 indices where they fit."""
+    A.sort_indices()
     if not A.data.all():
         A.eliminate_zeros()
-    A.sort_indices()
     return _small_indices(A)
 
 
@@ -216,7 +216,9 @@ def stack_entries(
     parts.clear()
     if indptr[-1] < 2**31:
         indptr = indptr.astype(np.int32)
-    return sparse.csr_array((cell, index, indptr), shape=(len(count) - 1, width))
+    A = sparse.csr_array((cell, index, indptr), shape=(len(count) - 1, width))
+    A.has_sorted_indices = is_sorted  # else SciPy looks through all of them when it is asked to sort
+    return A
 
 
 def _with_default(A: sparse.csr_array, cols: np.ndarray, defaults: np.ndarray) -> np.ndarray:

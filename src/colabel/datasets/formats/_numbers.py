@@ -73,9 +73,10 @@ def scan(text: bytes, stops: bytes) -> Tokens:
     if b"." not in text:
         end = np.flatnonzero(is_cut)
         return Tokens(array, padded, _starts(end), end, end, array[end])
-    cuts = np.flatnonzero(is_cut | (array == _DOT))
+    # A block is far below 2**31 bytes, and half the width is half the memory.
+    cuts = np.flatnonzero(is_cut | (array == _DOT)).astype(np.int32)
     found = array[cuts]
-    last = np.flatnonzero(found != _DOT)
+    last = np.flatnonzero(found != _DOT).astype(np.int32)
     dots = np.diff(last, prepend=-1) - 1
     end = cuts[last]
     start = _starts(end)

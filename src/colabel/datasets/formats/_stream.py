@@ -13,7 +13,6 @@ import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -152,19 +151,10 @@ def _chunks(path: Path) -> Iterator[bytes]:
         _refuse_packing(path, head)
         file.seek(0)
         if head.startswith(_GZIP):
-            yield from _ahead(_gunzip(path, file))
+            yield from _gunzip(path, file)
         else:
             while chunk := file.read(BLOCK_BYTES):
                 yield chunk
-
-
-def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack the next chunk in another thread while the last one is parsed."""
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, chunks, None)
-        while (chunk := following.result()) is not None:
-            following = pool.submit(next, chunks, None)
-            yield chunk
 
 
 def _refuse_packing(path: Path, head: bytes) -> None:
