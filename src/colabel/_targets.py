@@ -217,20 +217,14 @@ def _encode_classes(y: NDArray) -> tuple[Any, TargetFormat]:
 def _binary_matrix(array: NDArray, names: list[str]) -> NDArray[np.int8]:
     _require_labels(array.shape[1])
     if not _is_binary(array):
-        try:
-            wrong = ~((array == 0) | (array == 1))
-        except TypeError:
-            wrong = np.ones(array.shape, dtype=bool)
+        wrong = ~((array == 0) | (array == 1))
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(_not_binary(array[row, column], row, names[column]))
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
 def _is_binary(array: NDArray) -> bool:
-    try:
-        return bool(np.all((array == 0) | (array == 1)))
-    except TypeError:
-        return False
+    return bool(np.all((array == 0) | (array == 1)))
 
 
 def _require_labels(n_labels: int) -> None:

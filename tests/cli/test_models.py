@@ -188,7 +188,7 @@ def test_a_scikit_learn_forest_is_measured_too(run, files):
     forest = RandomForestClassifier(5, random_state=0).fit(data.X, Y)
     colabel.save(forest, "m")
     found = json.loads(run("evaluate", "m", files / "small.npz", "--json").out)
-    on = np.column_stack([forest.predict_proba(data.X)[l][:, -1] for l in (0, 2)])
+    on = np.column_stack([forest.predict_proba(data.X)[i][:, -1] for i in (0, 2)])
     scores = np.column_stack([on[:, 0], np.zeros(40), on[:, 1]])
     expected = evaluate(data.Y, forest.predict(data.X), scores)
     assert found["measures"] == pytest.approx(expected)

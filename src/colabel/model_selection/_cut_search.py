@@ -268,19 +268,16 @@ def _dinkelbach(scores: Floats, Y: Bools, beta: float, weight: Floats) -> Cut:
     For a trial ratio r the labels separate: a hit earns 1 + b^2, a prediction costs r. The ratio
     reached rises until it is its own trial value, which is then the optimum.
     """
-    ratio, n_true = 0.0, float(np.sum(Y * weight[:, None]))
+    best = Cut(np.empty(0), -1.0)
     for _ in range(MAX_PASSES):
-        cut = _pooled_label_cuts(scores, Y, weight, hit_gain=1.0 + beta * beta, price=ratio)
+        price = max(best.value, 0.0)
+        cut = _pooled_label_cuts(scores, Y, weight, hit_gain=1.0 + beta * beta, price=price)
         on = scores > cut.threshold
-        hits = float(np.sum((on & Y) * weight[:, None]))
-        below = beta * beta * n_true + float(np.sum(on * weight[:, None]))
-        reached = (1.0 + beta * beta) * hits / below if below > 0 else 0.0
-        if reached <= ratio:
+        ratio = measure_of(on, Y, "micro_f1", beta=beta, weight=weight)
+        if ratio <= best.value:
             break
-        ratio, best = reached, cut
-    else:
-        best = cut
-    return Cut(best.threshold if ratio > 0 else cut.threshold, ratio)
+        best = Cut(cut.threshold, ratio)
+    return best
 
 
 def _climb_label_cuts(scores: Floats, Y: Bools, measure: str, beta: float, weight: Floats) -> Cut:

@@ -104,10 +104,11 @@ class SparseTable:
     def arrays(self) -> tuple[Any, Any]:
         """Return X and Y."""
         columns = self.columns
-        Y = self._filled(
-            stack_entries(self._y, len(columns.labels), np.int8), columns.defaults(columns.labels)
-        )
         X = stack_entries(self._x, len(columns.features), np.float64)
+        Y = stack_entries(self._y, len(columns.labels), np.int8)
+        # The parsers give rows in order; SciPy would look through them all to find that out.
+        X.has_canonical_format = Y.has_canonical_format = True
+        Y = self._filled(Y, columns.defaults(columns.labels))
         defaults, places = columns.defaults(columns.features), columns.n_places
         special = np.flatnonzero((defaults != 0) | (places > 0))
         if len(special):
@@ -216,9 +217,7 @@ def stack_entries(
     parts.clear()
     if indptr[-1] < 2**31:
         indptr = indptr.astype(np.int32)
-    A = sparse.csr_array((cell, index, indptr), shape=(len(count) - 1, width))
-    A.has_sorted_indices = is_sorted  # else SciPy looks through all of them when it is asked to sort
-    return A
+    return sparse.csr_array((cell, index, indptr), shape=(len(count) - 1, width))
 
 
 def _with_default(A: sparse.csr_array, cols: np.ndarray, defaults: np.ndarray) -> np.ndarray:
