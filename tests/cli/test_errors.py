@@ -25,11 +25,11 @@ class Malicious:
         (["fly"], "No such command 'fly'"),
         (["--fast"], "No such option"),
         (["fit"], "Missing argument 'DATA'"),
-        (["fit", "yeast", "-o", "m"], "Missing option '--method'"),
-        (["fit", "yeast", "-m", "br"], "Missing option '--output'"),
+        (["fit", "yeast", "-o", "m"], "'--method'"),
+        (["fit", "yeast", "-m", "br"], "'--output'"),
         (["fit", "yeast", "-m", "br", "-o", "m", "--fast"], "No such option"),
-        (["fit", "yeast", "-m", "br", "-o", "m", "--seed", "x"], "'x' is not a valid int"),
-        (["fit", "yeast", "-m", "bf", "-o", "m"], "did you mean br"),
+        (["fit", "yeast", "-m", "br", "-o", "m", "--seed", "x"], "Invalid value for '--seed'"),
+        (["fit", "yeast", "-m", "brr", "-o", "m"], "did you mean br"),
         (["fit", "yeast", "-m", "br+best", "-o", "m"], "no method is called 'br+best'"),
         (["fit", "yeast", "-m", "zzz", "-o", "m"], "see: colabel methods"),
         (["fit", "yeast", "-m", "br", "-p", "C", "-o", "m"], "-p takes key=value, not 'C'"),
@@ -63,9 +63,9 @@ class Malicious:
         (["compare", "yeast", "--split", "random", "-o", "r"], "'random' is not a split"),
         (["compare", "yeast:test", "--split", "official", "-o", "r"], "yeast:test asks for"),
         (["compare", "cal500", "--split", "official", "-o", "r"], "no official train/test split"),
-        (["compare", "yeast", "--seeds", "0", "-o", "r"], "0 is not in the range"),
+        (["compare", "yeast", "--seeds", "0", "-o", "r"], "Invalid value for '--seeds'"),
     ],
-    ids=" ".join,
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
 def test_a_wrong_call_is_status_2_and_says_what_to_write(fails, tmp_path, call, words):
     assert words in fails(2, *call)
@@ -164,8 +164,11 @@ def test_probabilities_are_refused_where_there_are_none(run, fails, files):
 
 def test_wrong_parameter_values_are_one_sentence(fails, files):
     call = ["fit", files / "small.npz", "-m", "br", "-o", "m", "-p"]
-    for pair in ("empty=maybe", "estimator=tree", "decoder=zzz"):
-        assert pair.partition("=")[0] in fails(1, *call, pair) + " estimator empty decoder"
+    assert "estimator of br is a LogisticRegression, not 'tree'" in fails(
+        2, *call, "estimator=tree"
+    )
+    assert "decoder must be" in fails(2, *call, "decoder=zzz")
+    assert "empty must be" in fails(1, *call, "empty=maybe")
     assert "rule must be one of" in fails(
         1, "fit", files / "small.npz", "-m", "br+global", "-o", "m", "-p", "rule=x"
     )
@@ -280,7 +283,7 @@ def test_numbers_of_numpy_become_json_numbers(capsys):
 
     print_json({"a": np.float64("nan"), "b": (np.int64(3), np.bool_(True)), 4: [float("inf")]})
     assert capsys.readouterr().out.split() == (
-        '{ "a": null, "b": [ 3, true ], "4": [ null ] }'.split()
+        ["{", '"a":', "null,", '"b":', "[", "3,", "true", "],", '"4":', "[", "null", "]", "}"]
     )
 
 

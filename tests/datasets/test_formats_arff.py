@@ -152,6 +152,12 @@ def test_sparse_rows_in_any_spacing_and_order(tmp_path):
     assert data.Y.ravel().tolist() == [1, 0, 0, 1, 0, 0]
 
 
+@pytest.mark.parametrize(("rows", "count"), [(["1,2,0", "", "", ""] * 30, 30), (["{2 1}", ""], 1)])
+def test_blocks_of_blank_lines_hold_no_rows(tmp_path, monkeypatch, rows, count):
+    monkeypatch.setattr("colabel.datasets.formats._stream.BLOCK_BYTES", 3)
+    assert read(arff(tmp_path, rows), labels=-1).n_samples == count
+
+
 def test_blocks_of_every_kind_join(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = (rng.random((3000, 2)) < 0.3).astype(int)

@@ -3,8 +3,6 @@
 import gzip
 import io
 import os
-import resource
-import time
 import tracemalloc
 import zipfile
 
@@ -247,8 +245,12 @@ def test_a_file_that_is_not_there(tmp_path, name):
         read(tmp_path / name, labels=1 if name[5] in "ac" else None)
 
 
+# Opening a pipe that nobody writes to would wait for ever; not every system has them.
+MAKERS = [getattr(os, name) for name in ("mkdir", "mkfifo") if hasattr(os, name)]
+
+
 @pytest.mark.parametrize("name", ["x.arff", "x.npz"])
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+@pytest.mark.parametrize("make", MAKERS)
 def test_a_folder_or_pipe_is_no_data_file(tmp_path, name, make):
     make(tmp_path / name)
     with pytest.raises(DataFormatError, match="this is not a file"):
@@ -338,9 +340,12 @@ def test_too_many_attributes_and_values_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(arff, "MAX_VALUES", 3)
     with pytest.raises(DataFormatError, match="more than 1 nominal values"):
         read(path, labels=-1)
-    path.write_text(HEAD.replace("numeric", "{u,v}") + "u,u,1\n")
-    with pytest.raises(DataFormatError, match="more than 3 one-hot columns"):
+    monkeypatch.setattr(arff, "MAX_VALUES", 5)
+    more = "@attribute b {u,v}\n@attribute d {u,v}\n@data\n"
+    path.write_text(HEAD.replace("@data\n", more) + "1,u,1,u,v\n")
+    with pytest.raises(DataFormatError, match="more than 5 one-hot columns"):
         read(path, labels=["y"])
+    assert read(path, labels=["y"], one_hot=False).n_features == 4
 
 
 @pytest.mark.parametrize(
@@ -375,25 +380,24 @@ HOSTILE_LINES = [
 
 
 @pytest.mark.parametrize("line", HOSTILE_LINES, ids=range(len(HOSTILE_LINES)))
-def test_long_hostile_lines_take_linear_time(tmp_path, line):
+def test_long_hostile_lines_do_not_hang(tmp_path, line):
+    """Work that is quadratic in the line's length would take hours here."""
     texts = {
         "h.arff": f"@relation r\n@attribute {line}\n",
         "r.arff": HEAD + line + "\n",
         "s.svm": line + "\n",
         "c.csv": "a,b,y\n1,2,0\n" + line + "\n",
         "d.csv": line + "\n" + line + "\n",
-        "x.arff": f"@relation {line}\n" + HEAD + "1,u,1\n",
     }
-    start = time.process_time()
     for name, text in texts.items():
         path = tmp_path / name
         path.write_text(text)
-        try:
+        with pytest.raises(DataFormatError) as caught:
             read(path, labels=-1 if "csv" in name or name == "r.arff" else None)
-        except DataFormatError:
-            continue
-    # Quadratic work on so many characters would take far longer.
-    assert time.process_time() - start < 30
+        assert len(caught.value.reason) < 400
+    path.with_suffix(".arff").write_text(f"@relation {line}\n" + HEAD + "1,u,1\n")
+    if "\n" not in line:
+        assert read(path.with_suffix(".arff"), labels=-1).n_samples == 1
 
 
 def npz(path, **arrays):
@@ -475,6 +479,18 @@ class TestNpz:
         monkeypatch.setattr(_stream, "MAX_UNPACKED_BYTES", 100)
         assert "unpacks to more" in refused_npz(npz(tmp_path / "x.npz", **self.good))
 
+    def test_a_member_that_is_no_array_is_refused(self, tmp_path):
+        path = tmp_path / "x.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("X.npy", b"not an array")
+        assert "a damaged array" in refused_npz(path)
+
+    def test_a_bomb_is_refused(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_stream, "RATIO_FREE_BYTES", 1 << 20)
+        path = tmp_path / "x.npz"
+        np.savez_compressed(path, X=np.zeros((1000, 1000)), Y=np.zeros((1000, 1), np.int8))
+        assert "as a bomb would" in refused_npz(path)
+
     @pytest.mark.parametrize("raw", [b"", b"PK\x03\x04", b"not a zip at all" * 10])
     def test_what_is_no_zip_is_refused(self, tmp_path, raw):
         path = tmp_path / "x.npz"
@@ -488,9 +504,3 @@ class TestNpz:
         for size in range(0, len(raw), 7):
             path.write_bytes(raw[:size])
             refused_npz(path)
-
-
-def test_the_corpus_stays_within_memory():
-    """The whole file, hostile cases included, never needed a gigabyte."""
-    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert peak_kib < 4 << 20

@@ -14,7 +14,7 @@ def csv(tmp_path, text, name="x.csv"):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_header_tells_the_delimiter(tmp_path, delimiter):
-    text = "a|b|y\n1.5|-2e3|1\n\n 7 | 8 |0\n".replace("|", delimiter)
+    text = "\n \na|b|y\n1.5|-2e3|1\n\n 7 | 8 |0\n".replace("|", delimiter)
     data = read(csv(tmp_path, text), labels=["y"])
     assert data.feature_names == ("a", "b")
     assert data.X.tolist() == [[1.5, -2000], [7, 8]]

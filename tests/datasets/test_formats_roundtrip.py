@@ -149,6 +149,7 @@ def test_packed_files_depend_on_the_content_alone(tmp_path, name):
         ({"X": sparse.csr_array([[np.inf]])}, "x.csv", "infinite"),
         ({"label_names": ("\x01",)}, "x.arff", "XML cannot hold"),
         ({"feature_names": ("\ud800",)}, "x.csv", "lone surrogate"),
+        ({"label_names": ("y\0",)}, "x.npz", "NUL character"),
         ({"X": np.empty((1, 0)), "feature_names": ()}, "x.svm", "at least one feature"),
     ],
 )

@@ -11,6 +11,7 @@ import sys
 import traceback
 import warnings
 from importlib import import_module
+from textwrap import shorten
 from typing import Annotated, Any, cast
 
 import typer
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):  # a terminal without φ shows \u03c6, and goes on
             stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _WarningLines()
         sys.exit(_run(wanted, debug))
 
 
@@ -74,7 +75,9 @@ def _run(arguments: list[str], debug: bool) -> int:
     try:
         code = command.main(args=arguments, prog_name="colabel", standalone_mode=False)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        if code == 130:  # typer has caught Ctrl-C, and says nothing
+            raise KeyboardInterrupt
+        return code or 0
     except BrokenPipeError:
         return _reader_has_gone()
     except (Exception, KeyboardInterrupt) as error:
@@ -115,5 +118,14 @@ def _reader_has_gone() -> int:
     return 1
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"colabel: warning: {one_line(str(message))}", file=sys.stderr)  # noqa: T201
+class _WarningLines:
+    """Shows each warning as one line, however often it comes."""
+
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        line = shorten(one_line(str(message)), 300, placeholder=" …")
+        if line not in self.said:
+            self.said.add(line)
+            print(f"colabel: warning: {line}", file=sys.stderr)  # noqa: T201

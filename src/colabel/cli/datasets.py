@@ -60,7 +60,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         table.add_column(f"\n{heading}")
     for heading in ("\nsamples", "\nfeatures", "\nlabels", "per\nsample"):
         table.add_column(heading, justify="right")
-    for heading in ("official\nsplit", "\nhere"):
+    for heading in ("\nsplit", "\nhere"):
         table.add_column(heading)
     for row in rows:
         table.add_row(

@@ -117,7 +117,9 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     if rule is not None:
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
-        estimator.set_params(**{_full_name(estimator, key, name): value})
+        full = _full_name(estimator, key, name)
+        _check_kind(estimator.get_params()[full], value, full, name)
+        estimator.set_params(**{full: value})
     if seed is not None:
         known = estimator.get_params()
         seeds = [key for key in known if key.rpartition("__")[2] == "random_state"]
@@ -138,6 +140,14 @@ def capabilities(name: str) -> dict[str, Any]:
         "named_labels": True,
         "sample_weight": has_fit_parameter(estimator, "sample_weight"),
     }
+
+
+def _check_kind(present: Any, value: Any, key: str, method: str) -> None:
+    if hasattr(present, "fit") and not hasattr(value, "fit"):
+        raise UnknownNameError(
+            f"{key} of {method} is a {type(present).__name__}, not {value!r}; set its parameters "
+            f"instead: {key}__NAME"
+        )
 
 
 def _full_name(estimator: Any, key: str, method: str) -> str:

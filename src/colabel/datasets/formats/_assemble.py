@@ -90,7 +90,7 @@ class SparseTable:
 
     def add(self, entries: Entries) -> None:
         """Take the cells of a block."""
-        target = self.columns.target[entries.cols]
+        target = self.columns.target.take(entries.cols)
         is_feature = target >= 0
         bounds = np.concatenate(([0], np.cumsum(entries.counts)))
         before = np.concatenate(([0], np.cumsum(is_feature, dtype=np.int32)))

@@ -71,8 +71,8 @@ def scan(text: bytes, stops: bytes) -> Tokens:
     for stop in stops[1:]:
         is_cut |= array == stop
     if b"." not in text:
-        end = np.flatnonzero(is_cut)
-        return Tokens(array, padded, _starts(end), end, end, array[end])
+        cuts = np.flatnonzero(is_cut).astype(np.int32)
+        return Tokens(array, padded, _starts(cuts), cuts, cuts, array[cuts])
     # A block is far below 2**31 bytes, and half the width is half the memory.
     cuts = np.flatnonzero(is_cut | (array == _DOT)).astype(np.int32)
     found = array[cuts]

@@ -73,8 +73,11 @@ class SparseRows:
             or (array[last[:-1] + 4] != _OPEN).any()
         ):
             return None
-        length = np.diff(blank, prepend=-2) - 3
-        length[1:] -= ends[:-1] * 2
+        # Between blanks stand " v," and the next index, or " v}", a newline, "{" and that.
+        length = np.empty_like(blank)
+        length[0] = blank[0] - 1
+        np.subtract(blank[1:], blank[:-1], out=length[1:])
+        length[1:] -= np.array([3, 5]).take(ends[:-1])
         index = integers(b"\n" * 8 + text, blank, length)
         digit = array[blank + 1] - np.uint8(48)
         if index is None or digit.max() > 9 or not self._in_order(index, ends):

@@ -180,15 +180,13 @@ def csv_line(line: str, delimiter: str) -> list[Token]:
 
 
 def unquote(text: str) -> str:
-    r"""Return a name or value without its quotes, escapes undone; an unquoted one as it is.
+    r"""Return a quoted name or value without its quotes, escapes undone.
 
     Examples
     --------
-    >>> unquote(r"'it\'s'"), unquote(r"TAG_m\'usica")
-    ("it's", "TAG_m\\'usica")
+    >>> unquote(r"'it\'s'"), unquote('"a, b"')
+    ("it's", 'a, b')
     """
-    if text[:1] not in ("'", '"'):
-        return text
     return _ESCAPE.sub(_undo, text[1:-1]) if "\\" in text else text[1:-1]
 
 

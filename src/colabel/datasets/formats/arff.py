@@ -135,12 +135,18 @@ def write_arff(dataset: Dataset, path: Path, meka: bool = False) -> None:
 
 def _read_header(path: Path, stream: Iterator[Block]) -> tuple[Header, Block]:
     header, number = Header(), 0
+    attributes, specs = header.attributes, header.specs
     for block in stream:
-        for i, line in enumerate(_lines(block.text)):
-            number = block.line + i
+        for number, line in enumerate(_lines(block.text), block.line):
+            plain = _PLAIN_ATTRIBUTE.match(line)
+            if plain and plain[2] in specs and len(attributes) < MAX_ATTRIBUTES:
+                attributes.append(Attribute(plain[1], specs[plain[2]]))
+                header.lines.append(number)
+                continue
             try:
                 if _header_line(header, line, number):
-                    return header, Block(block.text.split(b"\n", i + 1)[-1], number + 1)
+                    rest = block.text.split(b"\n", number + 1 - block.line)[-1]
+                    return header, Block(rest, number + 1)
             except LineError as error:
                 raise DataFormatError(str(path), error.reason, number, error.column) from error
     reason = "the file ends before @data" if number else "the file is empty"
@@ -156,11 +162,6 @@ def _lines(text: bytes) -> list[str]:
 
 def _header_line(header: Header, line: str, number: int) -> bool:
     """Take a header line; return whether it is ``@data``."""
-    plain = _PLAIN_ATTRIBUTE.match(line)
-    if plain and plain[2] in header.specs and len(header.attributes) < MAX_ATTRIBUTES:
-        header.attributes.append(Attribute(plain[1], header.specs[plain[2]]))
-        header.lines.append(number)
-        return False
     text = line.strip()
     if not text or text.startswith("%"):
         return False

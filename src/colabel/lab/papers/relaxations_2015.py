@@ -5,7 +5,6 @@ from typing import Any
 from sklearn.model_selection import GridSearchCV
 
 from colabel.lab.plans import Entry, Plan, register
-from colabel.metrics import make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 from colabel.reduction import BinaryRelevance
 
@@ -19,7 +18,7 @@ def _search_each_label(estimator: BinaryRelevance) -> BinaryRelevance:
     search: Any = GridSearchCV(
         BinaryRelevance(estimator.estimator),
         {"estimator__C": list(GRID)},
-        scoring=make_scorer("hamming_loss"),
+        scoring="accuracy",  # one label at a time: Hamming loss is one minus it
         cv=IterativeStratifiedKFold(5, random_state=0),
     )
     return BinaryRelevance(search)

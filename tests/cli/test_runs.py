@@ -1,0 +1,256 @@
+"""compare and reproduce: the files they write, the tables they print, what becomes of failures."""
+
+import csv
+import json
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+import colabel
+from cli.samples import COLUMNS, LABELS, MEASURES
+from colabel.lab import methods, plans
+from colabel.lab.plans import Entry, Plan
+
+
+class Broken(colabel.BinaryRelevance):
+    def fit(self, X, y, **params):
+        raise RuntimeError("the machine\nis on [red]fire")
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """A registered method that fails."""
+    method = methods.Method("broken", Broken, "none", "always fails")
+    monkeypatch.setitem(methods.METHODS, "broken", method)
+
+
+@pytest.fixture
+def own_plans(monkeypatch):
+    """An empty registry of tables; that of the papers comes back afterwards."""
+    plans.list_plans()
+    monkeypatch.setattr(plans, "_PLANS", {})
+
+
+@pytest.fixture
+def plan(own_plans, files):
+    """A registered table with known numbers, on data that are there and data that are not."""
+    here = str(files / "small.npz")
+    return plans.register(
+        Plan(
+            name="test-2020.table1",
+            title="A [test]",
+            data=(here, "enron"),
+            quick_data=(here,),
+            entries=(
+                Entry("theirs", "br", {here: 0.25, "enron": 0.5}, params={"C": 2.0}),
+                Entry("ours", "powset", {here: 0.75}, space={"estimator__C": (0.1, 1.0)}),
+            ),
+            measure="hamming_loss",
+            split="holdout:0.5",
+            seeds=(0, 1),
+            note="Only a [test].",
+        )
+    )
+
+
+def results(folder):
+    with (folder / "results.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def measures(rows):
+    return [{name: row[name] for name in MEASURES} for row in rows]
+
+
+def test_results_have_the_columns_of_the_contract_and_a_row_a_cell(run, files, tmp_path):
+    outcome = run(
+        "compare", files / "small.csv", files / "other.csv", *LABELS, "-m", "br, br+top_1",
+        "--split", "cv:3", "--seeds", 2, "-o", "runs/one",
+    )  # fmt: skip
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = results(tmp_path / "runs" / "one")
+    assert list(rows[0]) == COLUMNS + MEASURES
+    cells = [(r["data"], r["seed"], r["fold"], r["method"]) for r in rows]
+    assert cells == [
+        (str(files / name), seed, fold, method)
+        for name in ("small.csv", "other.csv")
+        for seed in "01"
+        for fold in "012"
+        for method in ("br", "br+top_1")
+    ]
+    for row in rows:
+        assert (row["split"], row["parameters"], row["status"]) == ("cv:3", "{}", "ok")
+        assert float(row["fit_seconds"]) > 0
+        assert float(row["predict_seconds"]) > 0
+        assert float(row["peak_memory_mb"]) > 10
+        assert 0 <= float(row["hamming_loss"]) <= 1
+    assert "(cv:3, mean of 6 runs)" in outcome.out.replace("\n", "")
+    assert "24 cells, 0 failed; " in outcome.out
+
+
+def test_a_run_says_how_it_was_made(run, files, tmp_path):
+    call = ["compare", files / "small.npz", "-m", "br", "--split", "holdout:0.3", "-o", "r"]
+    assert run(*call).code == 0
+    about = json.loads((tmp_path / "r" / "run.json").read_text())
+    assert about["data"] == [str(files / "small.npz")]
+    assert about["splits"] == {str(files / "small.npz"): "holdout:0.3"}
+    assert (about["methods"], about["seeds"]) == (["br"], [0])
+    assert about["versions"]["colabel"] == colabel.__version__
+    assert {"python", "numpy", "scipy", "scikit-learn"} <= set(about["versions"])
+
+
+def test_the_same_seed_gives_the_same_measures_and_older_results_are_kept(run, files, tmp_path):
+    call = ["compare", files / "small.npz", "-m", "ovr-svm+global", "--split", "cv:2", "-o", "r"]
+    assert run(*call).code == 0
+    first = results(tmp_path / "r")
+    assert run(*call).code == 0
+    assert run(*call).code == 0
+    assert measures(results(tmp_path / "r")) == measures(first)
+    kept = sorted(path.name for path in (tmp_path / "r").glob("results-*.csv"))
+    assert len(kept) == 2
+    assert len(list((tmp_path / "r").glob("run-*.json"))) == 2
+    for name in kept:
+        with (tmp_path / "r" / name).open(newline="") as file:
+            assert measures(csv.DictReader(file)) == measures(first)
+
+
+def test_a_method_that_fails_is_recorded_and_the_run_goes_on(run, files, tmp_path, broken):
+    call = ["compare", "data/small.npz", "-m", "broken,br", "--split", "cv:2", "-o", "r"]
+    outcome = run(*call)
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = results(tmp_path / "r")
+    assert [row["status"] for row in rows] == [
+        "failed: RuntimeError: the machine is on [red]fire",
+        "ok",
+    ] * 2
+    assert all(rows[0][name] == "" for name in (*MEASURES, "fit_seconds", "peak_memory_mb"))
+    assert "fold 1, seed 0: failed: RuntimeError: the machine is on [red]fire" in outcome.out
+    assert "4 cells, 2 failed; " in outcome.out
+    assert "broken" in outcome.out.splitlines()[4]
+
+
+def test_a_run_in_which_everything_fails_has_failed(run, files, tmp_path, broken):
+    call = ["compare", files / "small.npz", "-m", "broken", "--split", "cv:2", "-o", "r"]
+    outcome = run(*call)
+    assert outcome.code == 1
+    assert outcome.err == "colabel: all 2 cells failed; the reasons are in r/results.csv\n"
+    assert len(results(tmp_path / "r")) == 2
+
+
+def test_yeast_is_compared_on_its_official_split_by_default(run, tmp_path):
+    outcome = run("compare", "yeast", "-m", "br,br", "-o", "r")
+    assert outcome.code == 0
+    (row,) = results(tmp_path / "r")
+    assert (row["data"], row["split"], row["fold"]) == ("yeast", "official", "0")
+    assert float(row["hamming_loss"]) == pytest.approx(0.199, abs=0.01)
+    lines = outcome.out.splitlines()
+    assert lines[0] == "yeast (official)"
+    assert lines[1].split() == [
+        "subset", "Hamming", "example", "micro", "macro", "ranking", "fit", "predict",
+    ]  # fmt: skip
+    assert " ".join(lines[2].split()) == "method acc. ↑ loss ↓ F1 ↑ F1 ↑ F1 ↑ loss ↓ s s"
+    assert lines[4].split()[:2] == ["br", f"{float(row['subset_accuracy']):.4f}"]
+
+
+def test_the_longest_names_fit_80_columns(run, files):
+    longest = max(methods.list_methods(), key=len)
+    outcome = run("compare", "data/small.npz", "-m", longest, "--split", "holdout:0.5", "-o", "r")
+    table = outcome.out.splitlines()[1:5]
+    assert max(map(len, table)) <= 80
+    assert longest in table[-1]
+    assert "…" not in outcome.out
+
+
+def test_registered_data_and_files_are_compared_side_by_side(run, files, tmp_path):
+    outcome = run("compare", "yeast", files / "small.csv", *LABELS, "-m", "br", "-o", "r")
+    assert outcome.code == 0
+    assert [row["split"] for row in results(tmp_path / "r")] == ["official"] + ["cv:5"] * 5
+    assert "yeast (official)" in outcome.out
+    assert "(cv:5, mean of 5 runs)" in outcome.out.replace("\n", "")
+
+
+def test_data_without_an_official_split_gets_five_folds(run, files, tmp_path):
+    assert run("compare", files / "small.npz", "-m", "br", "-o", "r").code == 0
+    assert [row["split"] for row in results(tmp_path / "r")] == ["cv:5"] * 5
+
+
+def test_a_table_is_reproduced_with_ours_beside_the_papers(run, plan, tmp_path):
+    outcome = run("reproduce", "test-2020.table1", "-o", "r", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    (found,) = json.loads(outcome.out)
+    assert found["plan"] == "test-2020.table1"
+    assert (found["measure"], found["as_loss"], found["note"]) == (
+        "hamming_loss", False, "Only a [test].",
+    )  # fmt: skip
+    cells = {(cell["data"], cell["method"]): cell for cell in found["cells"]}
+    assert len(cells) == 3
+    here = plan.data[0]
+    rows = [r for r in results(tmp_path / "r" / "test-2020.table1") if r["method"] == "theirs"]
+    assert len(rows) == 2
+    assert json.loads(rows[0]["parameters"]) == {"C": 2.0}
+    mean = sum(float(row["hamming_loss"]) for row in rows) / 2
+    assert cells[here, "theirs"]["ours"] == pytest.approx(mean)
+    assert (cells[here, "theirs"]["paper"], cells[here, "ours"]["paper"]) == (0.25, 0.75)
+    assert cells["enron", "theirs"]["ours"] is None
+    assert "not on this machine" in found["missing"]["enron"]
+
+
+def test_missing_data_are_named_in_the_table_too(run, plan):
+    outcome = run("reproduce", "test-2020", "-o", "r")
+    assert outcome.code == 0
+    assert "test-2020.table1: A [test] (hamming_loss)" in outcome.out
+    assert "missing: enron: enron is registered but not on this machine" in outcome.out
+    assert "Only a [test]." in outcome.out
+    assert "0.2500" in outcome.out
+    assert "–" in outcome.out
+
+
+def test_quick_runs_the_small_version(run, plan, tmp_path):
+    outcome = run("reproduce", "test-2020.table1", "--quick", "-o", "r")
+    assert outcome.code == 0
+    assert "enron" not in outcome.out
+    assert {r["seed"] for r in results(tmp_path / "r" / "test-2020.table1")} == {"0"}
+
+
+def test_a_table_of_which_nothing_can_be_run_has_failed(run, own_plans):
+    entry = Entry("x", "br", {"enron": 0.5})
+    plans.register(Plan("test-2021.table1", "Gone", ("enron",), (entry,), "example_f1"))
+    outcome = run("reproduce", "test-2021", "-o", "r")
+    assert outcome.code == 1
+    assert "missing: enron" in outcome.out
+    assert outcome.err.startswith("colabel: nothing of test-2021 could be run: enron is registered")
+    plans.register(Plan("test-2022.table1", "Empty", (), (), "example_f1"))
+    assert "it has no data" in run("reproduce", "test-2022", "-o", "r").err
+
+
+def test_failures_of_a_table_are_named(run, own_plans, files, broken):
+    here = str(files / "small.npz")
+    entries = (Entry("bad", "broken", {here: 0.5}), Entry("good", "br", {here: 0.5}))
+    plans.register(Plan("test-2023.t", "Half", (here,), entries, "micro_f1", split="holdout:0.5"))
+    outcome = run("reproduce", "test-2023.t", "-o", "r")
+    assert outcome.code == 0
+    assert "failed: RuntimeError: the machine is on [red]fire" in outcome.out
+    (found,) = json.loads(run("reproduce", "test-2023.t", "-o", "r", "--json").out)
+    bad, good = found["cells"]
+    assert bad["failed"].startswith("failed: RuntimeError")
+    assert bad["ours"] is None
+    assert good["failed"] is None
+
+
+def test_the_registered_table_runs_on_yeast(run, monkeypatch):
+    grid, name = (0.1, 1.0), "relaxations-2015.table2"  # two penalties of seven, to save time
+    (full,) = plans.find_plans(name)
+    entries = tuple(
+        replace(entry, space=dict.fromkeys(entry.space, grid)) for entry in full.entries
+    )
+    monkeypatch.setattr(import_module("colabel.lab.papers.relaxations_2015"), "GRID", grid)
+    monkeypatch.setitem(plans._PLANS, name, replace(full, entries=entries))
+    outcome = run("reproduce", "relaxations-2015.table2", "--quick", "-o", "r", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    (found,) = json.loads(outcome.out)
+    assert found["missing"] == {}
+    assert len(found["cells"]) == 3
+    for cell in found["cells"]:
+        assert cell["data"] == "yeast"
+        assert abs(cell["ours"] - cell["paper"]) < 0.2
