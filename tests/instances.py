@@ -34,7 +34,11 @@ def support(seed, n_samples=8, n_labels=4, *, distribution=True):
     rng = np.random.default_rng(seed)
     codes = rng.permutation(2**n_labels)[: rng.integers(2, 2**n_labels + 1)]
     labelings = (codes[:, None] >> np.arange(n_labels)) & 1
-    return Support(labelings, _numbers(seed, (n_samples, len(codes))), distribution)
+    scores = _numbers(seed, (n_samples, len(codes)))
+    if distribution and seed % 4 == 1:
+        scores[:, rng.random(len(codes)) < 0.5] = -np.inf
+        scores[:, 0] = 0.0
+    return Support(labelings, scores, distribution)
 
 
 def _numbers(seed, shape):

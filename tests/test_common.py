@@ -43,9 +43,8 @@ def test_predictions_come_back_in_the_container_of_Y(estimator, toy):
         assert found.format == "csr"
         assert isinstance(found, sparse.sparray) == (container is not sparse.csr_matrix)
         np.testing.assert_array_equal(found.toarray(), plain)
-    index = np.arange(60)[::-1]
     frame = clone(estimator).fit(X, pd.DataFrame(Y, columns=names))
-    found = frame.predict(pd.DataFrame(X, index=index).set_axis(list("abcd"), axis=1).to_numpy())
+    found = frame.predict(X.tolist())
     assert list(found.columns) == names
     assert list(frame.label_names_in_) == names
     np.testing.assert_array_equal(found.to_numpy(), plain)
@@ -102,6 +101,14 @@ def test_fit_leaves_parameters_and_data_alone(estimator, toy):
     before = joblib.hash(model.get_params())
     model.fit(X, Y)
     assert joblib.hash(model.get_params()) == before
+    # Duplicates and explicit zeros are tidied up in a copy.
+    untidy = sparse.coo_array(Y).tocsr()
+    untidy.data[0] = 0
+    kept = joblib.hash((untidy.data, untidy.indices, untidy.indptr))
+    for part in (untidy.data, untidy.indices, untidy.indptr):
+        part.setflags(write=False)
+    model.fit(X, untidy)
+    assert joblib.hash((untidy.data, untidy.indices, untidy.indptr)) == kept
 
 
 @ours
@@ -150,6 +157,10 @@ BAD = {
         lambda X, Y: (X, pd.DataFrame(Y * 2, columns=list("abcde"))),
         "label '[a-e]' holds 2",
     ),
+    "complex": (lambda X, Y: (X, Y.astype(complex)), "only 0 and 1"),
+    "1-D sparse": (lambda X, Y: (X, sparse.coo_array(Y[:, 0])), "must have 2 axes"),
+    "masked": (lambda X, Y: (X, np.ma.masked_equal(Y, 1)), "missing labels"),
+    "twice the same name": (lambda X, Y: (X, pd.DataFrame(Y, columns=list("abcda"))), "different"),
     "NaN in X": (lambda X, Y: (np.where(X > 2, np.nan, X), Y), "NaN"),
     "inf in X": (lambda X, Y: (np.where(X > 2, np.inf, X), Y), "infinity"),
     "1-D X": (lambda X, Y: (X[:, 0], Y), "[Rr]eshape|2D|n_features"),
@@ -201,6 +212,41 @@ def test_one_column_of_other_classes_is_taken_as_a_class_vector(toy):
     assert set(model.predict(X)) <= {"a", "b", "c"}
     assert model.predict_proba(X).shape == (60, 3)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_one_column_frames_of_classes_and_object_booleans_are_class_vectors(toy):
+    X, Y = toy
+    with pytest.warns(UserWarning, match="column-vector"):
+        model = BinaryRelevance().fit(X, pd.DataFrame({"kind": np.where(Y[:, 0], "a", "b")}))
+    assert set(model.predict(X)) == {"a", "b"}
+    model = BinaryRelevance().fit(X, Y[:, 0].astype(bool).astype(object))
+    assert model.predict(X).dtype == bool
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [[0, 1, 2, 3, 4], [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3)], [1.5, "x", 2, "y", 3]],
+)
+def test_pandas_columns_come_back_as_they_were(toy, columns):
+    X, Y = toy
+    frame = pd.DataFrame(Y, columns=pd.Index(columns))
+    found = BinaryRelevance().fit(X, frame).predict(X)
+    assert found.columns.equals(frame.columns)
+    assert (found == frame).shape == Y.shape
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_decode_of_a_class_vector_agrees_with_predict(toy, n_classes):
+    X, _ = toy
+    y = np.digitize(X[:, 0], [-0.5, 0.5])[:, None].ravel() % n_classes
+    model = BinaryRelevance().fit(X, y)
+    labels = model.decode(X).labels
+    codes = labels[:, 0] if n_classes == 2 else labels.argmax(axis=1)
+    np.testing.assert_array_equal(model.classes_[codes], model.predict(X))
+    if n_classes == 3:
+        np.testing.assert_array_equal(labels.sum(axis=1), 1)
+    with pytest.raises(ValueError, match="1-D target"):
+        model.decode(X, decoder="exhaustive")
 
 
 def test_empty_policy_is_checked(toy):

@@ -191,6 +191,7 @@ def test_plus_unary_adds_costs():
         (lambda: Mixture([[0.0, 0.0]], np.zeros((1, 3, 2))), "do not fit"),
         (lambda: Mixture([[-np.inf]], [[[0.0]]]), "all -inf"),
         (lambda: Support([[0, 1]], [[0.0, 1.0]]), "do not fit"),
+        (lambda: Support([[0, 1], [0, 1]], [[0.0, 1.0]]), "must differ"),
         (lambda: Support([[0, 1]], [[-np.inf]], distribution=False), "must be finite"),
         (lambda: Pairwise([[0.0, 0.0]], [[0, 1]], []), "1 edges but 0 couplings"),
         (lambda: Pairwise([[0.0, 0.0]], [[0, 2]], [1.0]), "outside 0..1"),
@@ -212,3 +213,13 @@ def test_take_keeps_rows(name):
     np.testing.assert_allclose(taken, table.value_all(Z)[[2, 0]], atol=1e-12)
     assert table.take(slice(1, 3)).n_samples == 2
     assert table.is_distribution == (name != "pairwise")
+
+
+def test_label_scores_are_unaries_or_log_odds_of_marginals():
+    modular = instances.modular(4, log_odds=True)
+    np.testing.assert_array_equal(modular.label_scores(), modular.unary)
+    for table in (instances.mixture(4), instances.support(4)):
+        p = expit(table.label_scores())
+        np.testing.assert_allclose(p, table.marginals(), atol=1e-12)
+    with pytest.raises(IncompatibleError):
+        instances.pairwise(4).label_scores()

@@ -23,7 +23,13 @@ _HOME = {
 __all__ = ["BinaryRelevance", "LabelPowerset", "TunedThreshold", "__version__", "load", "save"]
 
 
+# Subpackages, so that `import colabel` is enough to write `colabel.datasets.load(...)`.
+_SUBPACKAGES = ("datasets", "decoders", "lab", "losses", "metrics", "model_selection", "reduction")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return import_module(f"colabel.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'colabel' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -32,4 +38,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_SUBPACKAGES])

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import Tags, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
-from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import validate_data
 
+from colabel._sklearn import n_rows, routing_enabled, take_params
 from colabel.base import MultiLabelClassifier
 
 __all__ = ["MetaClassifier"]
@@ -27,22 +24,35 @@ class MetaClassifier(MultiLabelClassifier):
     not fitted.
     """
 
+    estimator: Any
+
     def _inner(self) -> Any:
         """Return the wrapped classifier, not fitted."""
-        raise NotImplementedError
+        return self.estimator
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Route ``fit`` parameters to the inner ``fit``."""
-        return MetadataRouter(owner=self).add(
-            estimator=self._inner(),
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-        )
+        """Route ``fit`` parameters to the inner ``fit``; ``sample_weight`` is used here too."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self._inner(), method_mapping=mapping)
 
-    def _route(self, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Choose the parameters that the inner ``fit`` gets."""
-        if _routing_enabled():
-            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
-        return _check_method_params(X, fit_params) if fit_params else {}
+    def _route(self, X: Any, fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Choose the parameters that the parts get: ``{"estimator": ..., "splitter": ...}``."""
+        if routing_enabled():
+            routed = process_routing(self, "fit", **fit_params)
+            split = getattr(routed, "splitter", None)
+            return {
+                "estimator": dict(routed.estimator.fit),
+                "splitter": dict(split.split) if split is not None else {},
+            }
+        groups = {"groups": fit_params["groups"]} if "groups" in fit_params else {}
+        rest = {key: value for key, value in fit_params.items() if key != "groups"}
+        return {"estimator": take_params(X, rest), "splitter": groups}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not is_classifier(self._inner()):
+            raise ValueError(f"estimator must be a scikit-learn classifier; got {self._inner()!r}")
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Check what does not depend on the inner classifier, and leave ``X`` as it is."""
@@ -52,14 +62,17 @@ class MetaClassifier(MultiLabelClassifier):
                 "X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a "
                 "single sample."
             )
-        if _num_samples(X) == 0:
+        if n_rows(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         (X,) = indexable(validate_data(self, X, reset=reset, skip_check_array=True))
         return X
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._inner())
+        try:
+            inner = get_tags(self._inner())
+        except (AttributeError, TypeError):
+            return tags  # no estimator at all; ``fit`` says so
         tags.input_tags = inner.input_tags
         tags.non_deterministic = inner.non_deterministic
         return tags

@@ -30,11 +30,13 @@ __all__ = [
 FORMAT = 1
 HEADER = "colabel.json"
 SCHEMA = "schema.json"
+PROTOCOL = 2  # of skops, when colabel began to use it
 ARRAY_MEMBER = re.compile(r"[0-9a-f-]+\.(npy|npz|bin)")
-# scipy packs sparse arrays a second time, inside their member. What honest ones gain by that is
-# less than this factor; below the floor nothing is gained by refusing.
+# scipy packs sparse arrays a second time, inside their member. All of them together may unpack to
+# this many times what they take in the file: honest ones gain less than 10, unless they are huge
+# and regular to the last bit. Below the floor a refusal would protect nobody.
 MAX_PACKING = 50
-PACKING_FLOOR = 2**28
+PACKING_FLOOR = 2**27
 
 
 def check_members(path: str, file: BinaryIO) -> ZipFile:
@@ -78,14 +80,18 @@ def read_schema(path: str, archive: ZipFile) -> dict[str, Any]:
     """Return the description of the objects, having checked that it can be followed in its size.
 
     The same object is written out in full each time it occurs. A file that refers to an object by
-    its number alone could unfold to more than any memory holds, and is refused.
+    its number alone could unfold to more than any memory holds, and is refused; so is one that
+    gives the same array to many objects, for each of them would read it anew. Keys of dicts are
+    made by calling their types, so nothing but the names of types is allowed there.
     """
     schema = _read_json(path, archive, SCHEMA)
-    sizes: dict[Any, int] = {}
     try:
-        _measure(schema, sizes)
-        used = {node["file"] for node in _nodes(schema) if isinstance(node.get("file"), str)}
-    except (ValueError, TypeError, RecursionError):
+        if schema["protocol"] < PROTOCOL:
+            raise ValueError("an older skops than colabel ever used could be made to trust more")
+        _digest(schema, {})
+        _check_key_types(schema)
+        used = _members_used(schema)
+    except (KeyError, ValueError, TypeError, RecursionError):
         raise ModelFileError(f"{path} does not describe its objects in a sound way.") from None
     stored = set(archive.namelist()) - {HEADER, SCHEMA}
     if stored != used:
@@ -93,10 +99,18 @@ def read_schema(path: str, archive: ZipFile) -> dict[str, Any]:
     return schema
 
 
-def type_names(schema: dict[str, Any]) -> set[tuple[str, str]]:
-    """Return the (module, name) pairs of all types and functions a schema names."""
-    pairs = ((node.get("__module__"), node.get("__class__")) for node in _nodes(schema))
-    return {(m, c) for m, c in pairs if isinstance(m, str) and isinstance(c, str)}
+def type_names(schema: dict[str, Any]) -> set[tuple[str, str, str]]:
+    """Return (module, name, loader) of all types and functions a schema names.
+
+    The loader says what is done with the name: skops calls the type, fills an object of it, or
+    only looks it up.
+    """
+    names = set()
+    for node in _nodes(schema):
+        match node:
+            case {"__module__": str(module), "__class__": str(name), "__loader__": str(loader)}:
+                names.add((module, name, loader))
+    return names
 
 
 def _not_ours(path: str, start: bytes) -> str:
@@ -117,17 +131,22 @@ def _check_sizes(path: str, members: list[ZipInfo], file_size: int) -> None:
 
 
 def _check_sparse_members(path: str, archive: ZipFile) -> None:
-    for name in archive.namelist():
-        if not name.endswith(".npz"):
-            continue
-        try:
-            with archive.open(name) as member, ZipFile(member) as inner:
-                packed = sum(info.compress_size for info in inner.infolist())
-                unpacked = sum(info.file_size for info in inner.infolist())
-        except (BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
-            raise ModelFileError(f"{path} is damaged: {name} cannot be read.") from None
-        if unpacked > max(PACKING_FLOOR, MAX_PACKING * packed):
-            raise ModelFileError(f"{path} would unpack to {unpacked / 2**20:.0f} MiB and more.")
+    members = [member for member in archive.infolist() if member.filename.endswith(".npz")]
+    packed = sum(member.file_size for member in members)
+    unpacked = sum(_unpacked_size(path, archive, member.filename) for member in members)
+    if unpacked > max(PACKING_FLOOR, MAX_PACKING * packed):
+        raise ModelFileError(
+            f"{path} would unpack {packed / 2**20:.1f} MiB of sparse arrays to "
+            f"{unpacked / 2**20:.0f} MiB, more than a model file may."
+        )
+
+
+def _unpacked_size(path: str, archive: ZipFile, name: str) -> int:
+    try:
+        with archive.open(name) as member, ZipFile(member) as inner:
+            return sum(info.file_size for info in inner.infolist())
+    except (BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        raise ModelFileError(f"{path} is damaged: {name} cannot be read.") from None
 
 
 def _read_json(path: str, archive: ZipFile, name: str) -> dict[str, Any]:
@@ -140,18 +159,40 @@ def _read_json(path: str, archive: ZipFile, name: str) -> dict[str, Any]:
     return content
 
 
-def _measure(value: Any, sizes: dict[Any, int]) -> int:
-    """Return the number of values below ``value``; equal object numbers must have equal sizes."""
+def _digest(value: Any, known: dict[Any, int]) -> int:
+    """Return a hash of all below ``value``; equal object numbers must have equal hashes."""
     if isinstance(value, dict):
-        size = 1 + sum(_measure(child, sizes) for child in value.values())
+        # An object that occurs twice may have parts made for the occasion, with numbers and
+        # members of their own. A dict of the model may have keys of these names; their values
+        # are then descriptions.
+        own = {k for k in ("__id__", "file") if not isinstance(value.get(k), (dict, list))}
+        digest = hash(tuple((k, _digest(v, known)) for k, v in value.items() if k not in own))
         number = value.get("__id__")
-        # A dict of the model may have a key of that name; its value is then another description.
-        if isinstance(number, (int, str, float)) and sizes.setdefault(number, size) != size:
+        if isinstance(number, (int, str, float)) and known.setdefault(number, digest) != digest:
             raise ValueError("an object is described in two ways")
-        return size
+        return digest
     if isinstance(value, list):
-        return 1 + sum(_measure(child, sizes) for child in value)
-    return 1
+        return hash(tuple(_digest(child, known) for child in value))
+    return hash(value)
+
+
+def _check_key_types(schema: dict[str, Any]) -> None:
+    for node in _nodes(schema):
+        if node.get("__loader__") == "DictNode":
+            types = node["key_types"]
+            loaders = [types["__loader__"], *(child["__loader__"] for child in types["content"])]
+            if loaders != ["ListNode"] + ["TypeNode"] * (len(loaders) - 1):
+                raise ValueError("the keys of a dict are made of something else than types")
+
+
+def _members_used(schema: dict[str, Any]) -> set[str]:
+    """Return the members that objects refer to; each must belong to one numbered object."""
+    owners: dict[str, Any] = {}
+    for node in _nodes(schema):
+        name, number = node.get("file"), node.get("__id__")
+        if isinstance(name, str) and (not number or owners.setdefault(name, number) != number):
+            raise ValueError("a member belongs to several objects")
+    return set(owners)
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:

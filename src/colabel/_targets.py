@@ -14,6 +14,7 @@ DataFrame                     int8 array, names kept          DataFrame with the
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,7 +24,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["TargetFormat", "dense_labels", "encode_target", "label_columns"]
+__all__ = ["TargetFormat", "count_labels", "dense_labels", "encode_target", "label_columns"]
 
 Kind = Literal["array", "sparse", "frame", "binary", "multiclass"]
 COLUMN_VECTOR = (
@@ -47,8 +48,8 @@ class TargetFormat:
         Whether sparse predictions are arrays (``csr_array``) or matrices (``csr_matrix``).
     backend : str
         Data frame library, ``""`` if none.
-    label_names : tuple of str
-        Column names of a data frame, else empty.
+    label_names : tuple
+        Columns of a data frame as they were (pandas allows other things than text), else empty.
     """
 
     kind: Kind
@@ -56,17 +57,17 @@ class TargetFormat:
     dtype: str = "int64"
     sparse_array: bool = False
     backend: str = ""
-    label_names: tuple[str, ...] = ()
+    label_names: tuple[Any, ...] = ()
 
     @property
     def one_dimensional(self) -> bool:
         """Whether ``y`` was a single class per sample."""
         return self.kind in ("binary", "multiclass")
 
-    def restore(self, labels: Any, index: Any = None) -> Any:
+    def restore(self, labels: Any, like: Any = None) -> Any:
         """Give labels (n_samples, n_columns) back in the container of ``Y``.
 
-        ``index`` is a pandas index for the rows of a pandas frame.
+        A pandas frame takes over the index of ``like``, if that is a pandas frame too.
         """
         if self.kind == "sparse":
             container = sparse.csr_array if self.sparse_array else sparse.csr_matrix
@@ -76,17 +77,19 @@ class TargetFormat:
         if self.kind == "multiclass":
             return self.classes[np.argmax(labels, axis=1)]
         labels = labels.astype(self.dtype)
-        return self._frame(labels, index) if self.kind == "frame" else labels
+        return self._frame(labels, like) if self.kind == "frame" else labels
 
-    def _frame(self, labels: NDArray, index: Any) -> Any:
+    def _frame(self, labels: NDArray, like: Any) -> Any:
+        if self.backend == "pandas":
+            import pandas as pd
+
+            index = like.index if isinstance(like, pd.DataFrame) else None
+            return pd.DataFrame(labels, columns=list(self.label_names), index=index)
         import narwhals as nw
 
-        columns = {name: labels[:, i] for i, name in enumerate(self.label_names)}
         backend: Any = self.backend
-        frame = nw.from_dict(columns, backend=backend).to_native()
-        if index is not None and self.backend == "pandas":
-            frame.index = index
-        return frame
+        columns = {name: labels[:, i] for i, name in enumerate(self.label_names)}
+        return nw.from_dict(columns, backend=backend).to_native()
 
 
 def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
@@ -105,18 +108,17 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
     if sparse.issparse(Y):
         return _encode_sparse(Y)
     frame = _as_frame(Y)
-    if frame is not None:
-        return _encode_frame(frame)
-    array = _as_array(Y)
+    array = _as_array(Y if frame is None else frame.to_numpy())
     if array.ndim == 1:
         return _encode_classes(array)
     if array.ndim != 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
     if array.shape[1] == 1 and not _is_binary(array):
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=2)
+        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=3)
         return _encode_classes(array.ravel())
-    names = [str(i) for i in range(array.shape[1])]
-    labels = _binary_matrix(array, names)
+    if frame is not None:
+        return _encode_frame(Y, frame, array)
+    labels = _binary_matrix(array, range(array.shape[1]))
     return labels, TargetFormat("array", np.arange(labels.shape[1]), _label_dtype(array.dtype))
 
 
@@ -125,17 +127,22 @@ def dense_labels(Y: Any) -> NDArray[np.int8]:
     return np.ascontiguousarray(Y.toarray()) if sparse.issparse(Y) else Y
 
 
-def label_columns(Y: Any) -> list[NDArray[np.int8]]:
-    """Return the columns of an encoded label matrix, each dense, without a dense matrix."""
+def count_labels(Y: Any) -> NDArray[np.int64]:
+    """Count the samples of each label of an encoded label matrix."""
+    return np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
+
+
+def label_columns(Y: Any, labels: Any) -> Iterator[NDArray[np.int8]]:
+    """Yield the given columns of an encoded label matrix, each dense, one at a time."""
     if not sparse.issparse(Y):
-        return list(np.ascontiguousarray(Y.T))
+        for label in labels:
+            yield np.ascontiguousarray(Y[:, label])
+        return
     by_label = sparse.csc_array(Y)
-    columns = []
-    for start, stop in zip(by_label.indptr[:-1], by_label.indptr[1:], strict=True):
+    for label in labels:
         column = np.zeros(Y.shape[0], dtype=np.int8)
-        column[by_label.indices[start:stop]] = 1
-        columns.append(column)
-    return columns
+        column[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = 1
+        yield column
 
 
 def _as_frame(Y: Any) -> Any:
@@ -144,11 +151,16 @@ def _as_frame(Y: Any) -> Any:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(Y, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(Y, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise ValueError("the columns of Y must have different names") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _as_array(Y: Any) -> NDArray:
+    if isinstance(Y, np.ma.MaskedArray) and np.ma.is_masked(Y):
+        raise ValueError("Y is masked in places; colabel cannot learn from missing labels")
     try:
         array = np.asarray(Y)
     except ValueError:
@@ -168,15 +180,17 @@ def _holds_sequences(Y: Any) -> bool:
 
 
 def _encode_sparse(Y: Any) -> tuple[Any, TargetFormat]:
+    if Y.ndim != 2:
+        raise ValueError(f"a sparse Y must have 2 axes, not {Y.ndim}")
     is_array = isinstance(Y, sparse.sparray)
-    labels = sparse.csr_array(Y)
+    labels = sparse.csr_array(Y, copy=True)
     labels.sum_duplicates()
     labels.eliminate_zeros()
     if not np.all(labels.data == 1):
         wrong = int(np.flatnonzero(labels.data != 1)[0])
         row = int(np.searchsorted(labels.indptr, wrong, side="right")) - 1
         column = int(labels.indices[wrong])
-        raise ValueError(_not_binary(labels.data[wrong], row, str(column)))
+        raise ValueError(_not_binary(labels.data[wrong], row, column))
     _require_labels(labels.shape[1])
     encoded = labels.astype(np.int8)
     form = TargetFormat(
@@ -188,21 +202,20 @@ def _encode_sparse(Y: Any) -> tuple[Any, TargetFormat]:
     return encoded, form
 
 
-def _encode_frame(frame: Any) -> tuple[Any, TargetFormat]:
-    names = [str(name) for name in frame.columns]
-    array = frame.to_numpy()
+def _encode_frame(Y: Any, frame: Any, array: NDArray) -> tuple[Any, TargetFormat]:
+    backend = str(frame.implementation.value)
+    names = tuple(Y.columns if backend == "pandas" else frame.columns)
+    if len(set(names)) < len(names):
+        raise ValueError("the columns of Y must have different names")
     labels = _binary_matrix(array, names)
-    form = TargetFormat(
-        "frame",
-        np.arange(len(names)),
-        _label_dtype(array.dtype),
-        backend=str(frame.implementation.value),
-        label_names=tuple(names),
-    )
+    dtype = _label_dtype(array.dtype)
+    form = TargetFormat("frame", np.arange(len(names)), dtype, backend=backend, label_names=names)
     return labels, form
 
 
 def _encode_classes(y: NDArray) -> tuple[Any, TargetFormat]:
+    if y.dtype == object and all(isinstance(value, bool | np.bool_) for value in y):
+        y = y.astype(bool)
     if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
         raise ValueError("Input y contains NaN or infinity.")
     check_classification_targets(y)
@@ -214,17 +227,17 @@ def _encode_classes(y: NDArray) -> tuple[Any, TargetFormat]:
     return labels, TargetFormat("multiclass", classes)
 
 
-def _binary_matrix(array: NDArray, names: list[str]) -> NDArray[np.int8]:
+def _binary_matrix(array: NDArray, names: Sequence[Any]) -> NDArray[np.int8]:
     _require_labels(array.shape[1])
     if not _is_binary(array):
-        wrong = ~((array == 0) | (array == 1))
+        wrong = ~((array == 0) | (array == 1)) | (array.dtype.kind == "c")
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(_not_binary(array[row, column], row, names[column]))
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
 def _is_binary(array: NDArray) -> bool:
-    return bool(np.all((array == 0) | (array == 1)))
+    return array.dtype.kind != "c" and bool(np.all((array == 0) | (array == 1)))
 
 
 def _require_labels(n_labels: int) -> None:
@@ -232,12 +245,13 @@ def _require_labels(n_labels: int) -> None:
         raise ValueError("Y has no columns: at least one label is required")
 
 
-def _not_binary(value: Any, row: int, label: str) -> str:
+def _not_binary(value: Any, row: int, label: Any) -> str:
     found = "NaN" if isinstance(value, float | np.floating) and np.isnan(value) else repr(value)
     if isinstance(value, np.generic) and found != "NaN":
         found = repr(value.item())
     return (
-        f"Y must hold only 0 and 1, one column a label; row {row}, label {label!r} holds {found}. "
+        f"Y must hold only 0 and 1, one column a label; row {row}, label {str(label)!r} holds "
+        f"{found}. "
         "For one class per sample pass a 1-D y."
     )
 

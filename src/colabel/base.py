@@ -12,37 +12,28 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit, softmax
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, _safe_indexing
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from colabel._sklearn import n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel.compat import check_compatible
 from colabel.decoders import BaseDecoder, make_decoder
 from colabel.results import Decoded
-from colabel.scores import Modular, ScoreTable
+from colabel.scores import Mixture, Modular, ScoreTable
 
-__all__ = ["BLOCK_BYTES", "PROBABILITY_FLOOR", "MultiLabelClassifier"]
+__all__ = ["BLOCK_BYTES", "MultiLabelClassifier"]
 
 # A score table built during prediction stays below this size.
 BLOCK_BYTES = 64 * 2**20
-# Probabilities are kept this far from 0 and 1, so that log-odds are finite.
+# ``predict_proba`` stays this far from 0 and 1.
 PROBABILITY_FLOOR = 1e-12
 
-
-def _is_probabilistic(estimator: MultiLabelClassifier) -> bool:
-    return estimator._probabilistic()
-
-
-def _has_decision(estimator: MultiLabelClassifier) -> bool:
-    return issubclass(estimator._table, Modular) or estimator._probabilistic()
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
@@ -51,7 +42,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
     unless ``_sparse_labels``) and ``_scores(X) -> ScoreTable``, and state ``_table``, the table
     they emit, and ``_decoder``, the name of their usual decoder. Their constructors take
-    ``decoder`` and ``empty``.
+    ``decoder`` and ``empty``, or they override ``_make_decoder`` and ``_forbids_empty``.
     """
 
     _table: ClassVar[type[ScoreTable]] = Modular
@@ -82,11 +73,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(X, labels)
         self.classes_ = self._target.classes
         if self._target.label_names:
-            self.label_names_in_ = np.array(self._target.label_names, dtype=object)
+            names = [str(name) for name in self._target.label_names]
+            self.label_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "label_names_in_"):
             del self.label_names_in_
         self.decoder_ = self._make_decoder()
-        check_compatible(self._table, self.decoder_)
+        self._nonempty = self._forbids_empty()
+        check_compatible(self._table, self.decoder_, distribution=self._probabilistic())
         self._fit(X, labels if self._sparse_labels else dense_labels(labels), **fit_params)
         return self
 
@@ -100,13 +93,14 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Y : same container as the ``y`` given to ``fit``
+            For a 1-D target, the class whose labeling scores best.
         """
-        parts = [self._choose(table) for table in self._blocks(X)]
+        parts = [self._decode_table(table, None).labels for table in self._blocks(X)]
         if self._target.kind == "sparse":
             labels = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
         else:
             labels = np.concatenate(parts)
-        return self._target.restore(labels, index=getattr(X, "index", None))
+        return self._target.restore(labels, like=X)
 
     def decode(self, X: Any, decoder: str | BaseDecoder | None = None) -> Decoded:
         """Decode with any decoder: labels, their value, and a bound on the best possible value.
@@ -115,18 +109,19 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
         decoder : str, BaseDecoder or None
-            Another target than the estimator's own; nothing is refitted.
+            Another target than the estimator's own; nothing is refitted. Not for 1-D targets,
+            where the best single class is chosen.
 
         Returns
         -------
         Decoded
+            ``labels`` has a column a label; for a 1-D target a column a class (one for two).
         """
         check_is_fitted(self)
-        chosen = self.decoder_ if decoder is None else make_decoder(decoder)
-        nonempty = self._nonempty()
-        return Decoded.concatenate(
-            [chosen.decode(table, nonempty=nonempty) for table in self._blocks(X)]
-        )
+        if decoder is not None and self._target.one_dimensional:
+            raise ValueError("a 1-D target has one class per sample; there is no other decoding")
+        chosen = None if decoder is None else make_decoder(decoder)
+        return Decoded.concatenate([self._decode_table(table, chosen) for table in self._blocks(X)])
 
     def predict_joint(self, X: Any) -> ScoreTable:
         """Return the score table: what the model says about every labeling of every sample.
@@ -137,21 +132,21 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(self._validate(X, reset=False))
 
-    @available_if(_is_probabilistic)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    @available_if(lambda self: self._probabilistic())
+    def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each label: one (n_samples, n_labels) array.
 
         For a 1-D target, the probability of each class given that exactly one holds.
         """
         return np.concatenate([self._probabilities(table) for table in self._blocks(X)])
 
-    @available_if(_has_decision)
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    @available_if(lambda self: self._has_label_scores())
+    def decision_function(self, X: Any) -> Floats:
         """Score each label; positive speaks for it: (n_samples, n_labels).
 
         Log-odds where the model has probabilities. (n_samples,) for a 1-D target of two classes.
         """
-        scores = np.concatenate([_decision(table) for table in self._blocks(X)])
+        scores = self._label_scores(X)
         return scores[:, 0] if self._target.kind == "binary" else scores
 
     def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
@@ -170,12 +165,16 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _make_decoder(self) -> BaseDecoder:
         return make_decoder(self._decoder if self.decoder is None else self.decoder)
 
-    def _nonempty(self) -> bool:
+    def _forbids_empty(self) -> bool:
         return self.empty == "forbid"
 
     def _probabilistic(self) -> bool:
         """Whether the score table is a distribution; known before fitting."""
-        return True
+        return issubclass(self._table, Mixture)
+
+    def _has_label_scores(self) -> bool:
+        """Whether the table gives each label a score of its own; known before fitting."""
+        return issubclass(self._table, Modular) or self._probabilistic()
 
     def _row_bytes(self) -> int:
         """Bytes that one row takes while it is scored and decoded."""
@@ -191,44 +190,48 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _blocks(self, X: Any) -> Iterator[ScoreTable]:
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        n = _num_samples(X)
+        n = n_rows(X)
         step = max(1, BLOCK_BYTES // self._row_bytes())
         if n <= step:
             yield self._scores(X)
             return
         for start in range(0, n, step):
-            yield self._scores(_safe_indexing(X, slice(start, min(start + step, n))))
+            yield self._scores(take_rows(X, slice(start, min(start + step, n))))
 
-    def _choose(self, table: ScoreTable) -> NDArray[np.int8]:
+    def _decode_table(self, table: ScoreTable, decoder: BaseDecoder | None) -> Decoded:
         if self._target.one_dimensional:
-            return self._choose_class(table)
-        return self.decoder_.decode(table, nonempty=self._nonempty()).labels
+            return self._decode_class(table)
+        return (decoder or self.decoder_).decode(table, nonempty=self._nonempty)
 
-    def _choose_class(self, table: ScoreTable) -> NDArray[np.int8]:
+    def _decode_class(self, table: ScoreTable) -> Decoded:
         """Choose the best labeling with exactly one class on; two classes share one column."""
-        if self._target.kind == "binary":
-            candidates = np.array([[0], [1]], dtype=np.int8)
-        else:
-            candidates = np.eye(len(self._target.classes), dtype=np.int8)
-        return candidates[np.argmax(table.value_all(candidates), axis=1)]
+        candidates = self._class_labelings()
+        values = table.value_all(candidates)
+        best = np.argmax(values, axis=1)
+        return Decoded.exact(candidates[best], values[np.arange(len(best)), best])
 
-    def _probabilities(self, table: ScoreTable) -> NDArray[np.float64]:
-        if self._target.kind == "multiclass":
-            one_hot = np.eye(len(self._target.classes), dtype=np.int8)
-            return softmax(table.value_all(one_hot), axis=1)
-        marginals = np.clip(table.marginals(), PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR)
+    def _class_labelings(self) -> Labels:
         if self._target.kind == "binary":
-            return np.column_stack([1.0 - marginals[:, 0], marginals[:, 0]])
-        return marginals
+            return np.array([[0], [1]], dtype=np.int8)
+        return np.eye(len(self._target.classes), dtype=np.int8)
+
+    def _probabilities(self, table: ScoreTable) -> Floats:
+        if self._target.kind == "multiclass":
+            return softmax(table.value_all(self._class_labelings()), axis=1)
+        p = np.clip(table.marginals(), PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR)
+        return np.column_stack([1.0 - p[:, 0], p[:, 0]]) if self._target.kind == "binary" else p
+
+    def _label_scores(self, X: Any) -> Floats:
+        """Score each column of the encoded target (see ``colabel._label_scores``)."""
+        return np.concatenate([table.label_scores() for table in self._blocks(X)])
+
+    def _label_probabilities(self, X: Any) -> Floats:
+        """Probability of each column of the encoded target."""
+        p = self.predict_proba(X)
+        return p[:, 1:] if self._target.kind == "binary" else p
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _decision(table: ScoreTable) -> NDArray[np.float64]:
-    if isinstance(table, Modular):
-        return table.unary
-    return logit(np.clip(table.marginals(), PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR))

@@ -16,6 +16,7 @@ def check_compatible(
     loss: BaseLoss | None = None,
     *,
     attractive: bool | None = None,
+    distribution: bool | None = None,
 ) -> None:
     """Raise ``IncompatibleError`` unless ``decoder`` can decode ``table`` with ``loss`` added.
 
@@ -29,6 +30,8 @@ def check_compatible(
     attractive : bool or None
         Whether the model promises couplings without repulsion; read off a ``Pairwise`` table
         where one is given.
+    distribution : bool or None
+        Whether the model promises probabilities; read off a table where one is given.
 
     Examples
     --------
@@ -43,6 +46,10 @@ def check_compatible(
         raise IncompatibleError(f"{name} decodes {known} tables, not {kind.__name__}")
     if isinstance(table, Pairwise):
         attractive = table.attractive
+    if isinstance(table, ScoreTable):
+        distribution = table.is_distribution
+    if decoder.needs_distribution and not distribution:
+        raise IncompatibleError(f"{name} needs probabilities, and this model has scores only")
     if decoder.needs_attractive and issubclass(kind, Pairwise) and not attractive:
         raise IncompatibleError(f"{name} needs couplings without repulsion (none below zero)")
     if loss is None:

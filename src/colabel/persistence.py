@@ -1,8 +1,8 @@
 """Save and load models without ever running code from a file.
 
 A pickle is a program. A model file here is data: skops writes names of types and arrays, and when
-it is read, only types on a list are constructed. The list comes from this module, from the
-classes of the installed package and from the caller, never from the file.
+it is read, only types on a list are constructed. The list comes from the installed package and
+from the caller, never from the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import platform
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +21,7 @@ from uuid import uuid4
 from zipfile import ZipFile
 
 import colabel
-from colabel._model_content import find_harm
+from colabel._model_content import find_harm, trusted_names
 from colabel._model_file import (
     FORMAT,
     HEADER,
@@ -36,28 +35,6 @@ from colabel.exceptions import ModelFileError
 __all__ = ["load", "read_metadata", "save"]
 
 RESERVED = ("format", "versions", "written")
-# Types outside colabel that skops does not trust by itself. Each was read: constructing it, or
-# calling it with any arguments a file can give, runs nothing but its own arithmetic. Trees and
-# sparse arrays can do harm by their content, which is checked after loading.
-REVIEWED = (
-    "numpy.dtype",
-    "scipy.sparse._csc.csc_array",
-    "scipy.sparse._csc.csc_matrix",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.compose._column_transformer._RemainderColsList",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.feature_selection._univariate_selection.chi2",
-    "sklearn.feature_selection._univariate_selection.f_classif",
-    "sklearn.multiclass._ConstantPredictor",
-    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-    "sklearn.tree._tree.Tree",
-)
-# Parts of colabel that read files, open connections or start processes: no model holds any.
-NOT_IN_MODELS = ("__main__", "_kernels", "cli", "datasets", "lab", "persistence", "plot")
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) -> None:
@@ -68,7 +45,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) 
     Parameters
     ----------
     estimator : object
-        Any colabel or scikit-learn estimator, fitted or not.
+        A colabel or scikit-learn estimator, fitted or not, or one of your own. Most are loaded
+        again without further ado; see Warns for the others.
     path : str or path-like
         Where to write; an existing file is replaced. No suffix is added.
     metadata : dict, default=None
@@ -77,7 +55,13 @@ def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) 
     Raises
     ------
     ModelFileError
-        If the model holds something that could not be loaded again, or the file cannot be written.
+        If the model holds something that cannot be written, such as a lambda, or the file cannot.
+
+    Warns
+    -----
+    UserWarning
+        Once, if the model holds types that `load` does not trust by itself; it names them. The
+        file is written all the same, and loads if they are named in ``trusted``.
 
     Examples
     --------
@@ -91,10 +75,11 @@ def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) 
     """
     header = _header(metadata)
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{uuid4().hex}")
+    _check_place(os.fspath(path), target)
+    draft = target.with_name(f".{uuid4().hex}")
     try:
         with open(draft, "xb+") as file:
-            _write(estimator, file, header, os.fspath(path))
+            in_doubt = _write(estimator, file, header, os.fspath(path))
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
@@ -103,6 +88,13 @@ def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) 
     finally:
         with suppress(OSError):
             draft.unlink()
+    if in_doubt:
+        warnings.warn(
+            f"{os.fspath(path)} is written, but holds what load does not trust by itself; it will "
+            f"need trusted={in_doubt}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
@@ -113,8 +105,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     path : str or path-like
         The file.
     trusted : sequence of str or type, default=()
-        Types to allow besides colabel's and scikit-learn's own, such as those of your own
-        estimators, as types or full names. Give only names you know.
+        Types to allow besides those that were reviewed, such as your own estimators, as types or
+        full names. Give only names you know.
 
     Returns
     -------
@@ -136,10 +128,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     def read(name: str, archive: ZipFile) -> Any:
         header = read_header(name, archive)
         schema = read_schema(name, archive)
-        own = [f"{m}.{c}" for m, c in type_names(schema) if _is_own_class(m, c)]
-        model = _construct(name, archive, [*REVIEWED, *own, *given])
-        harm = find_harm(model, frozenset(given))
-        if harm is not None:
+        model = _construct(name, archive, [*trusted_names(type_names(schema)), *given])
+        for _, harm in find_harm(model, frozenset(given)):
             raise ModelFileError(f"{name} holds {harm}; name its type in trusted to load it still.")
         _compare_versions(name, header)
         return model
@@ -188,7 +178,17 @@ def _header(metadata: Any) -> str:
         raise ValueError(f"metadata must be what JSON can hold: {error}.") from None
 
 
-def _write(estimator: Any, file: Any, header: str, path: str) -> None:
+def _check_place(path: str, target: Path) -> None:
+    if target.is_dir():
+        raise ModelFileError(f"{path} is a folder; give the name of a file in it.")
+    if not target.parent.is_dir():
+        raise ModelFileError(
+            f"{path} cannot be written: there is no folder {target.parent}; make it first."
+        )
+
+
+def _write(estimator: Any, file: Any, header: str, path: str) -> list[str]:
+    """Write the model and return the names of what `load` will not trust by itself."""
     import skops.io
 
     try:
@@ -204,12 +204,18 @@ def _write(estimator: Any, file: Any, header: str, path: str) -> None:
         raise ModelFileError(f"The model cannot be saved: {error}") from error
     with ZipFile(file, "a") as archive:
         archive.writestr(HEADER, header)
-        for module, name in type_names(read_schema(path, archive)):
-            if not hasattr(import_module(module), name):
-                raise ModelFileError(
-                    f"The model cannot be saved: {module}.{name} could not be found again when "
-                    "loading; define it at the top level of a module."
-                )
+    file.flush()
+    file.seek(0)
+    types = type_names(read_schema(path, check_members(path, file)))
+    for module, name, _ in types:
+        if not hasattr(import_module(module), name):
+            raise ModelFileError(
+                f"The model cannot be saved: {module}.{name} could not be found again when "
+                "loading; define it at the top level of a module."
+            )
+    unknown = set(skops.io.get_untrusted_types(file=file)) - trusted_names(types)
+    harmful = {name for name, _ in find_harm(estimator, frozenset(unknown))}
+    return sorted(unknown | harmful)
 
 
 def _with_archive(path: str | os.PathLike[str], read: Callable[[str, ZipFile], Any]) -> Any:
@@ -264,21 +270,3 @@ def _full_names(trusted: Iterable[str | type]) -> list[str]:
     if isinstance(trusted, (str, type)) or not all(isinstance(t, (str, type)) for t in trusted):
         raise TypeError("trusted must be a list of types or of their full names.")
     return [t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in trusted]
-
-
-def _is_own_class(module: str, name: str) -> bool:
-    """Tell whether the installed colabel defines such a class, one that a model may hold."""
-    parts = module.split(".")
-    if parts[0] != "colabel" or not all(part.isidentifier() for part in parts):
-        return False
-    if any(part in NOT_IN_MODELS for part in parts) or not _is_module_file(parts):
-        return False
-    found = getattr(import_module(module), name, None)
-    if not isinstance(found, type) or (found.__module__, found.__qualname__) != (module, name):
-        return False
-    return hasattr(found, "get_params") or is_dataclass(found)
-
-
-def _is_module_file(parts: list[str]) -> bool:
-    place = Path(colabel.__file__).parent.joinpath(*parts[1:])
-    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()

@@ -30,7 +30,9 @@ class Decoded:
     @property
     def gap(self) -> NDArray[np.float64]:
         """``upper_bound - value``, at least 0."""
-        return np.maximum(self.upper_bound - self.value, 0.0)
+        # Equal infinities have no gap, though their difference is no number.
+        open_ = self.upper_bound > self.value
+        return np.subtract(self.upper_bound, self.value, out=np.zeros(len(open_)), where=open_)
 
     @property
     def certified(self) -> NDArray[np.bool_]:

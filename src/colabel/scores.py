@@ -2,7 +2,8 @@
 
 Models, losses, decoders and learners meet only here. A table is frozen and batched: its leading
 axis is samples. Arrays are float64 and C-contiguous (edges int64, labelings int8), fixed when the
-table is built, so that a kernel sees one signature. Scores are maximised.
+table is built, so that a kernel sees one signature. An array that is so already is not copied: do
+not write to it afterwards. Scores are maximised.
 
 ================  ================================================  ===================
 table             score of a labeling ``y``                         distribution
@@ -86,6 +87,16 @@ class ScoreTable(ABC):
         """
         raise self._no_distribution()
 
+    def label_scores(self) -> Floats:
+        """Score each label by itself, positive speaking for it: (n_samples, n_labels).
+
+        The log-odds of the marginals, where the table is a distribution.
+        """
+        # Below this, 1 - p holds nothing but rounding.
+        floor = np.finfo(np.float64).eps
+        p = np.clip(self.marginals(), floor, 1.0 - floor)
+        return np.log(p) - np.log1p(-p)
+
     def _no_distribution(self) -> IncompatibleError:
         return IncompatibleError(
             f"this {type(self).__name__} table holds scores, not probabilities; "
@@ -152,6 +163,9 @@ class Modular(ScoreTable):
     def marginals(self) -> Floats:
         self._require_log_odds()
         return expit(self.unary)
+
+    def label_scores(self) -> Floats:
+        return self.unary
 
     def sample(self, n_draws: int, random_state: RandomState = None) -> Labels:
         draws = check_random_state(random_state).random_sample(
@@ -355,6 +369,8 @@ class Support(ScoreTable):
         scores = _floats(self.scores, 2, "scores", neg_inf=self.distribution)
         if labelings.ndim != 2 or len(labelings) != scores.shape[1]:
             raise ValueError(f"labelings {labelings.shape} do not fit scores {scores.shape}")
+        if len({row.tobytes() for row in labelings}) < len(labelings):
+            raise ValueError("labelings must differ; add up the scores of equal ones first")
         if self.distribution:
             scores = _normalised(scores, "scores")
         object.__setattr__(self, "labelings", labelings)

@@ -18,8 +18,12 @@ class Outcome(NamedTuple):
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch, tmp_path):
     """No colours, no data but yeast, 80 columns, an empty working folder."""
-    for name in ("COLABEL_DATA", "COLABEL_DEBUG", "COLABEL_MIRRORS", "FORCE_COLOR", "NO_COLOR"):
+    for name in ("DATA", "DEBUG", "MIRRORS"):
+        monkeypatch.delenv(f"COLABEL_{name}", raising=False)
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR", "PY_COLORS", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
+    # typer reads those when it is imported
+    monkeypatch.setattr("typer.rich_utils.FORCE_TERMINAL", None, raising=False)
     monkeypatch.setenv("COLABEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,6 @@ import pytest
 
 import colabel
 from cli.samples import LABELS, small_data
-from colabel.cli import _app
 from colabel.datasets import write
 
 
@@ -254,7 +253,6 @@ def test_main_leaves_warnings_as_they_were(run):
     before = warnings.showwarning
     run("--version")
     assert warnings.showwarning is before
-    assert _app.COMMANDS[0] == "methods"
 
 
 def test_params_are_json_python_words_or_text():

@@ -2,6 +2,8 @@
 
 import json
 import os
+import runpy
+from dataclasses import replace
 from importlib.metadata import entry_points
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import colabel
 from cli.samples import small_data
 from colabel.cli import main
+from colabel.cli._app import COMMANDS
 from colabel.datasets import Dataset, list_datasets, write
 from colabel.lab.methods import METHODS, RULES
 
@@ -48,14 +51,11 @@ def test_without_arguments_the_help_is_shown(run):
     outcome = run()
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == run("--help").out
-    for command in ("methods", "datasets", "info", "fit", "predict", "evaluate", "compare"):
-        assert f" {command} " in outcome.out
+    places = [outcome.out.index(f"│ {command} ") for command in COMMANDS]
+    assert places == sorted(places), "in the order in which a newcomer needs them"
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["methods", "datasets", "info", "fit", "predict", "evaluate", "compare", "reproduce"],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_that_fits_80_columns(run, command):
     outcome = run(command, "--help")
     assert (outcome.code, outcome.err) == (0, "")
@@ -154,11 +154,9 @@ def test_info_of_one_constant_label_says_no_pairs(run):
 @pytest.mark.parametrize("ending", ["npz", "arff"])
 def test_hostile_names_are_shown_as_text(run, ending):
     data = hostile_data()
-    if ending == "arff":
-        data = Dataset(data.X, data.Y, ("f", "g"), tuple(n.replace("\n", " ") for n in HOSTILE))
-        data = Dataset(
-            data.X, data.Y, ("f", "g"), tuple(n.replace("\x1b", "") for n in data.label_names)
-        )
+    if ending == "arff":  # whose XML cannot hold control characters
+        names = tuple(name.replace("\n", " ").replace("\x1b", "") for name in HOSTILE)
+        data = replace(data, label_names=names)
     write(data, f"bad.{ending}")
     shown = run("info", f"bad.{ending}")
     assert shown.code == 0
@@ -205,3 +203,11 @@ def test_exclusive_label_sets_are_measured_by_set(run, monkeypatch):
     assert outcome.code == 0
     with open("r/results.csv", encoding="utf-8") as file:
         assert file.readline().strip().endswith("lrap,accuracy_[b]font,accuracy_style,accuracy_all")
+
+
+def test_the_package_runs_as_a_program(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["colabel", "--version"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("colabel", run_name="__main__")
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"colabel {colabel.__version__}\n"

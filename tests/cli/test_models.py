@@ -166,6 +166,23 @@ def test_data_with_other_labels_or_features_is_refused(run, fails, files, model,
     assert "2 features here, 3 there" in fails(1, "predict", model, "fewer.npz", "-o", "p.csv")
 
 
+def test_a_csv_file_without_the_label_columns_says_what_to_add(fails, model, tmp_path):
+    (tmp_path / "new.csv").write_text("a,b,c\n1,2,3\n")
+    sentence = fails(1, "predict", model, "new.csv", "-o", "p.csv")
+    assert "label 'sea' is no attribute" in sentence
+    assert "all 0 where labels are not known" in sentence
+    (tmp_path / "new.csv").write_text('a,b,c,sea,"sun, sand",sky\n1,2,3,0,0\n')
+    assert "line 2" in fails(1, "predict", model, "new.csv", "-o", "p.csv")
+
+
+def test_an_svmlight_file_without_labels_is_predicted(run, files, tmp_path):
+    assert run("fit", files / "small.svm", "-m", "br", "-o", "m").code == 0
+    (tmp_path / "new.svm").write_text(" 1:1 2:0.5\n 3:-1\n")
+    assert run("predict", "m", "new.svm", "-o", "p.csv").code == 0
+    expected = colabel.load("m").predict([[1, 0.5, 0], [0, 0, -1]])
+    np.testing.assert_array_equal(read_table(tmp_path / "p.csv")[1], expected)
+
+
 def test_a_model_saved_from_python_without_names_is_used_too(run, files, tmp_path):
     data = small_data()
     colabel.save(colabel.BinaryRelevance().fit(data.X, sparse.csr_array(data.Y)), "m")

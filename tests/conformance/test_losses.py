@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import oracles
-from colabel.losses import LOSSES, BaseLoss, FBeta
+from colabel.exceptions import UnknownNameError
+from colabel.losses import LOSSES, BaseLoss, FBeta, make_loss
 
 TRUTH = {
     "hamming": oracles.hamming,
@@ -67,3 +68,14 @@ def test_loss_can_be_cloned_and_shown(name, loss, truth):
     assert copy is not loss
     assert copy.get_params() == loss.get_params()
     assert repr(copy) == repr(loss)
+
+
+def test_losses_are_made_by_name_or_copied():
+    assert make_loss("f1").beta == 1.0
+    mine = FBeta(2.0)
+    assert make_loss(mine) is not mine
+    assert make_loss(mine).beta == 2.0
+    with pytest.raises(UnknownNameError, match="one of hamming"):
+        make_loss("f7")
+    with pytest.raises(TypeError, match="abstract"):
+        BaseLoss()

@@ -7,11 +7,14 @@ from pathlib import Path
 import arff as liac
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colabel.datasets.formats import _assemble, read
 from colabel.exceptions import DataFormatError
+
+# The same examples each time, however slow and busy the machine is.
+calm = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 def arff(tmp_path, rows, attributes=("a numeric", "b numeric", "y {0,1}"), relation="r"):
@@ -152,7 +155,9 @@ def test_sparse_rows_in_any_spacing_and_order(tmp_path):
     assert data.Y.ravel().tolist() == [1, 0, 0, 1, 0, 0]
 
 
-@pytest.mark.parametrize(("rows", "count"), [(["1,2,0", "", "", ""] * 30, 30), (["{2 1}", ""], 1)])
+@pytest.mark.parametrize(
+    ("rows", "count"), [(["1,2,0", "", "", ""] * 30, 30), (["{2 1}", *[""] * 9], 1)]
+)
 def test_blocks_of_blank_lines_hold_no_rows(tmp_path, monkeypatch, rows, count):
     monkeypatch.setattr("colabel.datasets.formats._stream.BLOCK_BYTES", 3)
     assert read(arff(tmp_path, rows), labels=-1).n_samples == count
@@ -174,6 +179,7 @@ def test_blocks_of_every_kind_join(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
+@calm
 @given(data=st.data())
 def test_reading_equals_liac_arff(sparse, data):
     """A slow and independent reader agrees on random tables."""
@@ -226,6 +232,7 @@ def test_labels_by_name_count_and_relation(tmp_path):
         ("A-train.arff", "a.xml"),
         ("a-test-sparse.arff", "A.XML"),
         ("a_reduced-train.arff", "a.xml"),
+        ("a-fold12-test.arff", "a.xml"),
         ("b.arff", "other.xml"),
     ],
 )
@@ -238,6 +245,24 @@ def test_the_xml_beside_the_file_names_the_labels(tmp_path, data, xml):
     assert read(path).label_names == ("y",)
     assert read(path, format="mulan").label_names == ("y",)
     assert read(path, format="meka").label_names == ("x",)
+
+
+def test_a_folder_that_cannot_be_listed_has_no_label_files(tmp_path, monkeypatch):
+    path = arff(tmp_path, ["1,2,0"], relation="'r: -C -1'")
+
+    def deny(_):
+        raise PermissionError("no listing")
+
+    monkeypatch.setattr(Path, "iterdir", deny)
+    assert read(path).label_names == ("y",)
+
+
+def test_the_nearest_of_two_fitting_label_files_wins(tmp_path):
+    path = tmp_path / "a-train.arff"
+    path.write_text("@relation r\n@attribute x {0,1}\n@attribute y {0,1}\n@data\n1,0\n")
+    (tmp_path / "a.xml").write_text('<labels><label name="y"/></labels>')
+    (tmp_path / "contest.xml").write_text('<labels><label name="x"/></labels>')
+    assert read(path).label_names == ("y",)
 
 
 def test_two_fitting_label_files_are_no_answer(tmp_path):

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colabel.datasets.formats._numbers import integers, number, numbers, scan, spell
+
+# The same examples each time, however slow and busy the machine is.
+calm = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 plain = st.one_of(
     st.integers(-(10**20), 10**20).map(str),
@@ -20,6 +23,7 @@ def parse(texts):
     return numbers(scan((",".join(texts) + "\n").encode(), b",\n"))
 
 
+@calm
 @given(st.lists(plain, min_size=1, max_size=30))
 def test_blocks_of_numbers_equal_float_bit_for_bit(texts):
     found = parse(texts).astype(np.float64)
@@ -37,6 +41,7 @@ def test_many_random_decimals_equal_float_bit_for_bit(seed):
     assert parse(texts).tobytes() == np.array([float(text) for text in texts]).tobytes()
 
 
+@calm
 @given(st.lists(st.text("0123456789.+-eE?x ", max_size=12), min_size=1, max_size=8))
 def test_a_block_is_refused_exactly_if_one_of_its_tokens_is_no_number(texts):
     expected = [number(text.encode(), frozenset({b"?"})) for text in texts]
@@ -77,6 +82,7 @@ def test_what_is_not_a_short_row_of_digits_is_no_integer(text):
     assert integers(tokens.padded, tokens.end, tokens.end - tokens.start) is None
 
 
+@calm
 @given(st.lists(st.floats(allow_infinity=False)))
 def test_spelling_and_reading_gives_the_number_back(values):
     back = [number(text.encode(), frozenset({b"?"})) for text in spell(values)]

@@ -16,6 +16,9 @@ from colabel.datasets._dataset import Dataset
 from colabel.datasets.formats import read, write
 from colabel.exceptions import DataFormatError
 
+# The same examples each time, however slow and busy the machine is.
+calm = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
 XML_TEXT = st.characters(
     codec="utf-8",
     exclude_categories=("Cs", "Cc"),
@@ -72,6 +75,7 @@ def assert_equal(back, data, names=True):
 
 
 @pytest.mark.parametrize("name", ["x.arff", "x.arff.gz"])
+@calm
 @given(data=datasets(st.one_of(NASTY, st.text(XML_TEXT, max_size=8))))
 def test_mulan_round_trip(name, data):
     back, there = round_trip(data, name)
@@ -80,6 +84,7 @@ def test_mulan_round_trip(name, data):
     assert_equal(back, data)
 
 
+@calm
 @given(data=datasets(st.one_of(NASTY, st.text(st.characters(codec="utf-8"), max_size=8))))
 def test_meka_round_trip(data):
     back, there = round_trip(data, "x.arff", format="meka")
@@ -87,6 +92,7 @@ def test_meka_round_trip(data):
     assert_equal(back, data)
 
 
+@calm
 @given(data=datasets(st.one_of(NASTY, st.text(CSV_TEXT, max_size=8))))
 def test_csv_round_trip(data):
     back, _ = round_trip(data, "x.csv.gz", labels=-data.n_labels)
@@ -94,6 +100,7 @@ def test_csv_round_trip(data):
     assert_equal(back, data)
 
 
+@calm
 @given(data=datasets(st.one_of(NASTY, st.text(st.characters(codec="utf-8"), max_size=8))))
 def test_npz_round_trip(data):
     if any(name.endswith("\0") for name in (*data.feature_names, *data.label_names)):
@@ -106,6 +113,7 @@ def test_npz_round_trip(data):
     assert_equal(back, data)
 
 
+@calm
 @given(data=datasets(st.text(max_size=3), is_sparse=True))
 def test_svmlight_round_trip(data):
     back, _ = round_trip(data, "x.svm", n_labels=data.n_labels)
@@ -132,6 +140,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
         write(tiny(), path)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        write(tiny(), tmp_path / "nowhere" / "x.npz")
 
 
 @pytest.mark.parametrize("name", ["x.arff.gz", "x.svm.gz", "x.csv.gz"])
@@ -230,7 +243,7 @@ def read_or_refuse(name, raw, options):
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(calm, max_examples=150)
 @given(data=st.data())
 def test_a_damaged_file_reads_or_is_refused(name, data):
     raw, options = ORIGINALS[name]
@@ -245,14 +258,14 @@ def test_every_truncation_reads_or_is_refused(name):
 
 
 @pytest.mark.parametrize("name", ["x.arff", "x.svm", "x.csv", "x.npz", "x.arff.gz"])
-@settings(deadline=None)
+@calm
 @given(raw=st.binary(max_size=200))
 def test_random_bytes_are_refused_or_read(name, raw):
     read_or_refuse(name, raw, {"labels": 1} if "arff" in name or "csv" in name else {})
 
 
 @pytest.mark.parametrize("name", ["sparse.arff", "dense.arff", "plain.svm", "plain.csv"])
-@settings(max_examples=60, deadline=None)
+@calm
 @given(data=st.data())
 def test_the_block_reader_and_the_careful_reader_agree(name, data):
     """Reading line by line gives the same data, or the same refusal, as reading by blocks."""

@@ -7,13 +7,13 @@ import pytest
 
 import oracles
 from colabel.model_selection._cut_search import (
-    MEASURES,
+    CUT_MEASURES,
     best_global_cut,
     best_label_cuts,
     measure_of,
 )
 
-every_measure = pytest.mark.parametrize("measure", MEASURES)
+every_measure = pytest.mark.parametrize("measure", CUT_MEASURES)
 
 
 def problem(seed):
@@ -98,7 +98,7 @@ def test_label_cuts_are_the_best_of_all_where_they_claim_it(measure):
         every = product(*(candidates(column) for column in scores.T))
         values = [measure_of(scores > np.array(cuts), Y, measure, beta=beta) for cuts in every]
         best = best_of(measure, values)
-        if MEASURES[measure].over == "rows":
+        if CUT_MEASURES[measure].over == "rows":
             start = best_global_cut(scores, Y, measure, beta=beta).value
             assert start - 1e-9 <= value <= best + 1e-9
             assert_no_single_cut_improves(scores, Y, measure, beta, found.threshold, value)
@@ -130,9 +130,24 @@ def test_adjacent_floats_can_be_told_apart():
     np.testing.assert_array_equal(scores > cut.threshold, Y)
 
 
-def test_cost_grows_little_faster_than_the_data():
+def test_rounding_does_not_hide_a_tie():
+    for seed in range(300):
+        scores, Y, beta = problem(seed)
+        cut = best_global_cut(scores, Y, "example_f1", beta=beta)
+        higher = [c for c in scores.ravel() if c > cut.threshold]
+        values = [measure_of(scores > c, Y, "example_f1", beta=beta) for c in higher]
+        assert all(value < cut.value - 1e-13 for value in values)
+
+
+def test_huge_scores_give_a_finite_cut():
+    scores, Y = np.array([[1.5e308, -1.5e308]]), np.array([[False, False]])
+    with np.errstate(over="ignore"):
+        assert np.isfinite(best_global_cut(scores, Y, "hamming_loss").threshold)
+
+
+def test_large_problems_agree_with_the_measure():
     rng = np.random.default_rng(0)
-    scores = rng.normal(size=(20_000, 50))
+    scores = rng.normal(size=(5_000, 50))
     Y = scores + rng.normal(size=scores.shape) > 1.5
     cut = best_global_cut(scores, Y, "example_f1")
     on = scores > cut.threshold

@@ -6,11 +6,12 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC, LinearSVC
 
 from colabel import BinaryRelevance, LabelPowerset, TunedThreshold
 from colabel.datasets import load
@@ -64,9 +65,11 @@ def test_out_of_fold_score_is_the_measure_and_at_least_that_of_the_plain_cut(toy
     scores = np.empty(Y.shape)
     for train, test in KFold(3).split(X):
         scores[test] = BinaryRelevance().fit(X[train], Y[train]).decision_function(X[test])
-    plain = measure_of(scores > 0, Y > 0, measure)
+    on = scores > 0
     if rule == "top_1":
-        return
+        empty = ~on.any(axis=1)
+        on[empty, scores[empty].argmax(axis=1)] = True
+    plain = measure_of(on, Y > 0, measure)
     if measure == "hamming_loss":
         assert model.oof_score_ <= plain + 1e-12
     else:
@@ -164,6 +167,8 @@ def test_sparse_features_and_labels(toy):
         ({"beta": 0.0}, "beta must be positive"),
         ({"estimator": LinearRegression()}, "nothing to put a threshold on"),
         ({"cv": ShuffleSplit(2, random_state=0)}, "exactly one test fold"),
+        ({"cv": RepeatedKFold(n_splits=2, n_repeats=2)}, "exactly one test fold"),
+        ({"beta": 2.0, "measure": "hamming_loss"}, "no meaning for hamming_loss"),
     ],
 )
 def test_wrong_parameters_are_refused(toy, parameters, reason):
@@ -178,8 +183,74 @@ def test_one_sample_is_too_few():
 
 def test_scores_of_another_width_are_refused(toy):
     class Narrow(BinaryRelevance):
-        def decision_function(self, X):
-            return super().decision_function(X)[:, :2]
+        def _label_scores(self, X):
+            return super()._label_scores(X)[:, :2]
 
     with pytest.raises(ValueError, match="gives 2 scores for 5 labels"):
         TunedThreshold(Narrow(), cv=2).fit(*toy)
+
+
+def test_without_a_seed_the_cut_depends_on_the_data_alone(toy):
+    X, Y = toy
+    cuts = {float(TunedThreshold(BinaryRelevance()).fit(X, Y).cut_) for _ in range(3)}
+    assert len(cuts) == 1
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), 3, None])
+def test_groups_are_held_out_together(toy, cv, monkeypatch):
+    X, Y = toy
+    groups = np.arange(60) % 7
+    seen = []
+
+    class Spy(BinaryRelevance):
+        def fit(self, X, y, sample_weight=None, **fit_params):
+            seen.append(set(np.unique(X[:, -1])))
+            return super().fit(X, y, sample_weight, **fit_params)
+
+    X = np.column_stack([X, groups])
+    TunedThreshold(Spy(), cv=cv).fit(X, Y, groups=groups)
+    folds = seen[:-1]
+    assert all(len(left) < 7 for left in folds)
+    held_out = [set(range(7)) - left for left in folds]
+    assert sorted(group for out in held_out for group in out) == list(range(7))
+
+
+def test_groups_are_routed(toy):
+    X, Y = toy
+    groups = np.arange(60) % 7
+    plain = TunedThreshold(BinaryRelevance(), cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        routed = TunedThreshold(BinaryRelevance(), cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    assert routed.cut_ == plain.cut_
+
+
+def test_probabilities_and_joint_table_are_the_classifiers_own(toy):
+    X, Y = toy
+    model = TunedThreshold(BinaryRelevance(), cv=3).fit(X, Y)
+    inner = BinaryRelevance().fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), inner.predict_proba(X))
+    np.testing.assert_array_equal(
+        model.predict_joint(X).log_prob(Y), inner.predict_joint(X).log_prob(Y)
+    )
+    assert not hasattr(TunedThreshold(BinaryRelevance(LinearSVC())), "predict_proba")
+    forest = TunedThreshold(RandomForestClassifier(5, random_state=0), cv=3).fit(X, Y)
+    assert forest.predict_proba(X).shape == Y.shape
+    assert not hasattr(forest, "predict_joint")
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_one_label_that_a_fold_never_saw_change_scores_as_it_was(value):
+    X = np.arange(12.0)[:, None]
+    Y = np.full((12, 1), value)
+    Y[0] = 1 - value
+    model = TunedThreshold(RandomForestClassifier(5, random_state=0), cv=KFold(3))
+    model.fit(X, Y)
+    assert abs(model.cut_) < 800
+    assert (model.predict(X)[4:] == value).all()
+
+
+def test_support_vector_machines_score_classes_not_pairs(toy):
+    X, _ = toy
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = TunedThreshold(SVC(decision_function_shape="ovo")).fit(X, y)
+    assert (model.predict(X) == SVC().fit(X, y).predict(X)).mean() > 0.9

@@ -1,13 +1,16 @@
 """Binary relevance: its own facts."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import config_context
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
@@ -39,16 +42,25 @@ def test_constant_labels_get_a_smoothed_prior(toy):
     np.testing.assert_allclose(p[:, 3], 1 / 122)
 
 
-def test_sparse_labels_are_never_made_dense(toy, monkeypatch):
+def test_sparse_labels_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    n, n_labels = 20_000, 2_000
+    rows, columns = rng.integers(n, size=200), rng.integers(5, size=200)
+    Y = sparse.csr_array((np.ones(200, np.int8), (rows, columns)), shape=(n, n_labels))
+    Y.data[:] = 1
+    X = rng.normal(size=(n, 1))
+    model = BinaryRelevance(GaussianNB())
+    tracemalloc.start()
+    found = model.fit(X, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < n * n_labels / 4
+    assert found.predict(X[:3]).shape == (3, n_labels)
+
+
+def test_sparse_and_dense_labels_agree(toy):
     X, Y = toy
-
-    def refuse(*_args, **_kwargs):
-        raise AssertionError("made dense")
-
-    for kind in (sparse.csr_array, sparse.csc_array):
-        monkeypatch.setattr(kind, "toarray", refuse)
     found = BinaryRelevance().fit(X, sparse.csr_array(Y)).predict(X)
-    monkeypatch.undo()
     np.testing.assert_array_equal(found.toarray(), BinaryRelevance().fit(X, Y).predict(X))
 
 
@@ -149,3 +161,58 @@ def test_decoders_by_name_or_object_and_wrong_ones_refused(toy):
     with pytest.raises(IncompatibleError, match="decodes Support tables, not Modular"):
         BinaryRelevance(decoder="support_mode").fit(X, Y)
     np.testing.assert_array_equal(model.decode(X, decoder="exhaustive").labels, usual)
+
+
+def test_scores_of_sure_classifiers_are_not_tied():
+    train, test = load("yeast:train").take(slice(0, 400)), load("yeast:test")
+    naive = BinaryRelevance(GaussianNB()).fit(train.X * 300, train.Y)
+    scores = naive.decision_function(test.X * 300)
+    assert np.isfinite(scores).all()
+    sure = np.abs(scores) > 30
+    assert sure.mean() > 0.05
+    assert len(np.unique(scores[sure])) > 0.5 * sure.sum()
+
+
+def test_predictions_do_not_follow_later_changes_of_parameters(toy):
+    X, Y = toy
+    model = BinaryRelevance(LinearSVC(random_state=0)).fit(X, Y)
+    before = model.predict(X)
+    model.set_params(estimator=LogisticRegression(), empty="forbid")
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_classifiers_that_only_predict_are_served(toy):
+    X, Y = toy
+    hard = VotingClassifier([("a", LogisticRegression()), ("b", LinearSVC())])
+    model = BinaryRelevance(hard).fit(X, Y)
+    expected = hard.fit(X, Y[:, 0]).predict(X)
+    np.testing.assert_array_equal(model.predict(X)[:, 0], expected)
+
+
+def test_a_label_that_is_constant_where_weights_are_positive_is_constant(toy):
+    X, Y = toy
+    weight = 1.0 - Y[:, 4]
+    model = BinaryRelevance().fit(X, Y, sample_weight=weight)
+    removed = BinaryRelevance().fit(X[Y[:, 4] == 0], Y[Y[:, 4] == 0])
+    assert model.estimators_[4] is None
+    np.testing.assert_allclose(model.predict_proba(X), removed.predict_proba(X), rtol=1e-9)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        BinaryRelevance().fit(X, Y, sample_weight=-weight)
+
+
+def test_weights_are_routed_to_the_default_classifier(toy):
+    X, Y = toy
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    plain = BinaryRelevance().fit(X, Y, sample_weight=weight).predict_proba(X)
+    with config_context(enable_metadata_routing=True):
+        routed = BinaryRelevance().fit(X, Y, sample_weight=weight).predict_proba(X)
+    np.testing.assert_array_equal(plain, routed)
+
+
+def test_a_wrong_estimator_can_still_be_shown():
+    from sklearn.linear_model import LinearRegression
+
+    for wrong in (LinearRegression(), 3):
+        assert "BinaryRelevance" in repr(BinaryRelevance(wrong))
+        assert BinaryRelevance(wrong)._repr_html_()

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from colabel import LabelPowerset
 from colabel.datasets import load
@@ -66,3 +68,38 @@ def test_sample_weights_count_rows(toy):
     rows = np.repeat(np.arange(60), weight)
     repeated = LabelPowerset().fit(X[rows], Y[rows]).predict_proba(X)
     np.testing.assert_allclose(weighted, repeated, atol=1e-3)
+
+
+def test_support_vector_machines_score_classes_not_pairs(toy):
+    X, _ = toy
+    Y = np.eye(3, dtype=int)[np.digitize(X[:, 0], [-0.5, 0.5])]
+    pairs = LabelPowerset(SVC(decision_function_shape="ovo")).fit(X, Y).predict(X)
+    classes = LabelPowerset(SVC(decision_function_shape="ovr")).fit(X, Y).predict(X)
+    np.testing.assert_array_equal(pairs, classes)
+
+
+def test_classifiers_that_only_predict_are_served(toy):
+    X, Y = toy
+    hard = VotingClassifier([("a", LogisticRegression()), ("b", LinearSVC())])
+    model = LabelPowerset(hard).fit(X, Y)
+    sets, codes = np.unique(Y, axis=0, return_inverse=True)
+    expected = sets[hard.fit(X, codes.ravel()).predict(X)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_impossible_sets_are_not_chosen_for_want_of_a_better(toy):
+    X, _ = toy
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] > 1]).astype(int)
+    tree = DecisionTreeClassifier(random_state=0)
+    for decoder in ("support_mode", "exhaustive"):
+        model = LabelPowerset(tree, decoder=decoder, empty="forbid").fit(X, Y)
+        assert model.predict(X).any(axis=1).all()
+
+
+def test_rows_of_weight_zero_leave_no_label_set_behind(toy):
+    X, Y = toy
+    weight = (Y[:, 0] == 1).astype(float)
+    model = LabelPowerset().fit(X, Y, sample_weight=weight)
+    assert model.labelings_[:, 0].all()
+    with pytest.raises(ValueError, match="non-zero"):
+        LabelPowerset().fit(X, Y, sample_weight=0 * weight)

@@ -32,3 +32,15 @@ def test_all_zero_features_are_fitted():
     y = np.array([0, 1, 1])
     for X in (np.zeros((3, 2)), sparse.csr_array((3, 2)), sparse.lil_array((3, 2))):
         assert ScaledLinearSVC().fit(X, y).predict(X).tolist() == [1, 1, 1]
+
+
+def test_weights_count_rows_and_zero_weights_none(toy):
+    X, Y = toy
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    machine = ScaledLinearSVC(dual=False, tol=1e-12, max_iter=10_000)
+    outlier = X.copy()
+    outlier[weight == 0] *= 1000.0
+    weighted = machine.fit(outlier, Y[:, 0], weight).decision_function(X)
+    repeated = machine.fit(X[rows], Y[rows, 0]).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-6)

@@ -71,6 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str], debug: bool) -> int:
     for name in COMMANDS:
         import_module(f"colabel.cli.{name}")
+    app.registered_commands.sort(key=_place)  # whatever was imported first
     command: Any = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="colabel", standalone_mode=False)
@@ -84,6 +85,10 @@ def _run(arguments: list[str], debug: bool) -> int:
         if debug:
             traceback.print_exception(error)
         return _fail(error)
+
+
+def _place(command: Any) -> int:
+    return COMMANDS.index(command.callback.__name__)
 
 
 def _fail(error: BaseException) -> int:

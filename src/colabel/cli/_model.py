@@ -7,11 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
-
 from colabel.cli._common import load_data
-from colabel.exceptions import DatasetNotFoundError, ModelFileError
+from colabel.exceptions import DataFormatError, DatasetNotFoundError, ModelFileError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
@@ -80,7 +77,13 @@ def _is_names(names: Any) -> bool:
 def _load_csv(path: str, labels: list[str]) -> Dataset:
     from colabel.datasets import load
 
-    return load(path, labels=labels)
+    try:
+        return load(path, labels=labels)
+    except DataFormatError as error:
+        if error.line is not None:
+            raise
+        remedy = "a CSV file needs the model's label columns, all 0 where labels are not known"
+        raise DataFormatError(error.path, f"{error.reason}; {remedy}, or --labels") from error
 
 
 def _arrange(
@@ -103,6 +106,9 @@ def _arrange(
 
 def _widen(A: Any, width: int) -> Any:
     """Add empty columns: svmlight text does not say how wide it is."""
+    import numpy as np
+    from scipy import sparse
+
     if sparse.issparse(A):
         return sparse.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], width))
     return np.pad(A, ((0, 0), (0, width - A.shape[1])))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from scipy import sparse
 
 from colabel.cli._app import app
 from colabel.cli._common import Data, Labels, ModelPath, Xml, check_file
@@ -55,7 +54,7 @@ def predict(
     if suffix == ".svm":
         _write_svm(found, names, dataset, output)
     else:
-        dense = found.toarray() if sparse.issparse(found) else np.asarray(found)
+        dense = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
         (_write_npz if suffix == ".npz" else _write_csv)(dense, names, output)
     typer.echo(f"predicted {dataset.n_samples} samples of {data} with {model}; {output}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class BaseDecoder(BaseEstimator):
+class BaseDecoder(BaseEstimator, ABC):
     """Find a labeling of large ``objective`` for each sample, and bound the best there is.
 
     Subclasses state what they take and promise:
@@ -31,6 +31,8 @@ class BaseDecoder(BaseEstimator):
         Whether the value is the optimum.
     ``needs_attractive``
         Whether couplings must not be negative.
+    ``needs_distribution``
+        Whether the table must hold probabilities.
     ``handles``
         Loss structures (see ``colabel.losses.BaseLoss``) that they can add before decoding.
 
@@ -40,6 +42,7 @@ class BaseDecoder(BaseEstimator):
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = ()
     exact: ClassVar[bool] = False
     needs_attractive: ClassVar[bool] = False
+    needs_distribution: ClassVar[bool] = False
     handles: ClassVar[tuple[str, ...]] = ("modular",)
 
     def decode(self, scores: ScoreTable, *, nonempty: bool = False) -> Decoded:
@@ -64,7 +67,12 @@ class BaseDecoder(BaseEstimator):
         return scores.value(Z)
 
     def decode_counts(
-        self, scores: ScoreTable, Y: Labels, counts_table: Callable[[int, int], Floats]
+        self,
+        scores: ScoreTable,
+        Y: Labels,
+        counts_table: Callable[[int, int], Floats],
+        *,
+        nonempty: bool = False,
     ) -> Decoded:
         """Maximise ``objective + loss(Y, Z)`` over ``Z`` for a loss that depends on counts.
 
@@ -75,6 +83,8 @@ class BaseDecoder(BaseEstimator):
             True labelings.
         counts_table : callable
             ``CountsLoss.counts_table``.
+        nonempty : bool, default=False
+            Leave the empty labeling out of the search.
         """
         raise IncompatibleError(f"{type(self).__name__} cannot add a loss that depends on counts")
 

@@ -50,7 +50,12 @@ class Exhaustive(BaseDecoder):
         )
 
     def decode_counts(
-        self, scores: ScoreTable, Y: Labels, counts_table: Callable[[int, int], Floats]
+        self,
+        scores: ScoreTable,
+        Y: Labels,
+        counts_table: Callable[[int, int], Floats],
+        *,
+        nonempty: bool = False,
     ) -> Decoded:
         self._check(scores)
         Y = np.asarray(Y, dtype=np.float64)
@@ -63,22 +68,22 @@ class Exhaustive(BaseDecoder):
                 total[i] += counts_table(int(n_true), scores.n_labels)[hits[i], false[i]]
             return total
 
-        return self._search(scores, augmented, nonempty=False)
+        return self._search(scores, augmented, nonempty)
 
     def _search(
         self, scores: ScoreTable, value: Callable[[slice, Labels], Floats], nonempty: bool
     ) -> Decoded:
-        blocks = self._labelings(scores, nonempty)
-        best = np.full(scores.n_samples, -np.inf)
+        best = np.full(scores.n_samples, np.nan)
         labels = np.zeros((scores.n_samples, scores.n_labels), dtype=np.int8)
-        for block in blocks:
+        for block in self._labelings(scores, nonempty):
             for rows in _row_blocks(scores, len(block)):
                 found = value(rows, block)
                 place = np.argmax(found, axis=1)
                 top = found[np.arange(len(found)), place]
-                better = top > best[rows]
+                # The first block is taken as it is, even at -inf.
+                better = np.isnan(best[rows]) | (top > best[rows])
                 labels[rows][better] = block[place[better]]
-                best[rows] = np.maximum(best[rows], top)
+                best[rows] = np.where(better, top, best[rows])
         return Decoded.exact(labels, best)
 
     def _labelings(self, scores: ScoreTable, nonempty: bool) -> Iterator[Labels]:

@@ -26,6 +26,7 @@ class SupportMode(BaseDecoder):
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Support,)
     exact: ClassVar[bool] = True
+    handles: ClassVar[tuple[str, ...]] = ()
 
     def _decode(self, scores: Support, nonempty: bool) -> Decoded:  # type: ignore[override]
         order = ordered_support(scores, nonempty)

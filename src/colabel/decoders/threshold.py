@@ -46,7 +46,12 @@ class Threshold(BaseDecoder):
         return Decoded.exact(labels, scores.value(labels))
 
     def decode_counts(
-        self, scores: ScoreTable, Y: Labels, counts_table: Callable[[int, int], Floats]
+        self,
+        scores: ScoreTable,
+        Y: Labels,
+        counts_table: Callable[[int, int], Floats],
+        *,
+        nonempty: bool = False,
     ) -> Decoded:
         self._check(scores)
         assert isinstance(scores, Modular)
@@ -58,7 +63,8 @@ class Threshold(BaseDecoder):
             table = counts_table(int(count), scores.n_labels)
             rows = np.flatnonzero(n_true == count)
             for part in _split(rows, table.size):
-                labels[part], loss[part] = _best_counts(scores.unary[part], true[part], table)
+                found = _best_counts(scores.unary[part], true[part], table, nonempty)
+                labels[part], loss[part] = found
         return Decoded.exact(labels, scores.value(labels) + loss)
 
 
@@ -107,7 +113,9 @@ def _split(rows: np.ndarray, cells_per_row: int) -> list[np.ndarray]:
     return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
-def _best_counts(unary: Floats, true: np.ndarray, loss: Floats) -> tuple[Labels, Floats]:
+def _best_counts(
+    unary: Floats, true: np.ndarray, loss: Floats, nonempty: bool
+) -> tuple[Labels, Floats]:
     """Best labelings of rows with the same number of true labels, and their losses."""
     n_hits, n_false = loss.shape[0], loss.shape[1]
     # True labels first, then by falling score: the first n_hits - 1 columns are the true ones.
@@ -116,6 +124,8 @@ def _best_counts(unary: Floats, true: np.ndarray, loss: Floats) -> tuple[Labels,
     hit_gain = _prefix_sums(ranked[:, : n_hits - 1])
     false_gain = _prefix_sums(ranked[:, n_hits - 1 :])
     total = hit_gain[:, :, None] + false_gain[:, None, :] + loss
+    if nonempty:
+        total[:, 0, 0] = -np.inf
     best = np.argmax(total.reshape(len(unary), -1), axis=1)
     hits, false = np.divmod(best, n_false)
     column = np.arange(unary.shape[1])

@@ -155,6 +155,7 @@ def _full_name(estimator: Any, key: str, method: str) -> str:
     for full in known:
         if full == key or full.endswith(f"__{key}"):
             return str(full)
-    close = difflib.get_close_matches(key, known, n=3)
-    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(known)}"
+    short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
+    close = difflib.get_close_matches(key, [*short, *known], n=3)
+    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(short)}"
     raise UnknownNameError(f"{method} has no parameter {key!r}{hint}")

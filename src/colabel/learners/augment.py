@@ -15,7 +15,9 @@ from colabel.results import Decoded
 __all__ = ["loss_augmented"]
 
 
-def loss_augmented(decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8]) -> Decoded:
+def loss_augmented(
+    decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8], *, nonempty: bool = False
+) -> Decoded:
     """Maximise ``score(Z) + loss(Y, Z)`` over ``Z`` for each sample.
 
     Parameters
@@ -26,6 +28,8 @@ def loss_augmented(decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8]) ->
     scores : ScoreTable
         Modular or pairwise for a modular loss.
     Y : ndarray of shape (n_samples, n_labels), in {0, 1}
+    nonempty : bool, default=False
+        Leave the empty labeling out of the search, as prediction will.
 
     Returns
     -------
@@ -33,7 +37,7 @@ def loss_augmented(decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8]) ->
         ``value`` and ``upper_bound`` include the loss.
     """
     if loss.structure == "counts":
-        return decoder.decode_counts(scores, Y, loss.counts_table)
+        return decoder.decode_counts(scores, Y, loss.counts_table, nonempty=nonempty)
     offset, cost = loss.as_modular(Y)
-    found = decoder.decode(scores.plus_unary(cost))
+    found = decoder.decode(scores.plus_unary(cost), nonempty=nonempty)
     return Decoded(found.labels, found.value + offset, found.upper_bound + offset)

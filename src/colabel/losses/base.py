@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class BaseLoss(BaseEstimator):
+class BaseLoss(BaseEstimator, ABC):
     """A loss in [0, 1], zero where prediction and truth agree.
 
     ``structure`` says how a decoder can add it to a score table:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from colabel._label_scores import label_scores
 from colabel.metrics._registry import get_measure
 
 __all__ = ["MeasureScorer", "make_scorer"]
@@ -65,7 +66,7 @@ class MeasureScorer:
         if self.measure.needs == "labels":
             output = estimator.predict(X)
         else:
-            output = _label_scores(estimator, X)
+            output = label_scores(estimator, X, _n_labels(y))
         value = self.measure.function(y, output, sample_weight=sample_weight)
         return value if self.measure.greater_is_better else -value
 
@@ -82,25 +83,6 @@ class MeasureScorer:
         return f"make_scorer({self.measure.name!r})"
 
 
-def _label_scores(estimator: Any, X: Any) -> Any:
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(X)
-    elif hasattr(estimator, "predict_proba"):
-        scores = estimator.predict_proba(X)
-    else:
-        raise ValueError(
-            f"{type(estimator).__name__} has neither decision_function nor predict_proba, "
-            "so it cannot be scored by a ranking measure"
-        )
-    if isinstance(scores, list):
-        return _positive_columns(scores, estimator.classes_)
-    return scores.reshape(-1, 1) if getattr(scores, "ndim", 2) == 1 else scores
-
-
-def _positive_columns(probabilities: list[np.ndarray], classes: Any) -> np.ndarray:
-    """Return the column of class 1 of each output, zeros where that class was never seen."""
-    columns = []
-    for values, known in zip(probabilities, classes, strict=True):
-        places = np.flatnonzero(np.asarray(known) == 1)
-        columns.append(values[:, places[0]] if len(places) else np.zeros(len(values)))
-    return np.column_stack(columns)
+def _n_labels(y: Any) -> int:
+    shape = np.shape(y) if not hasattr(y, "shape") else y.shape
+    return 1 if len(shape) == 1 else int(shape[1])

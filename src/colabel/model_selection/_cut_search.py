@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MEASURES", "Cut", "best_global_cut", "best_label_cuts", "measure_of"]
+__all__ = ["CUT_MEASURES", "Cut", "best_global_cut", "best_label_cuts", "measure_of"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -71,7 +71,7 @@ def _errors(n_true: Counts, hits: Counts, predicted: Counts, beta: float) -> Flo
 
 
 # Both-empty counts as 1 for a row and as 0 for a label, as in colabel.metrics.
-MEASURES = {
+CUT_MEASURES = {
     "example_f1": _Measure("rows", _f_score(1.0)),
     "micro_f1": _Measure("all", _f_score(0.0)),
     "macro_f1": _Measure("labels", _f_score(0.0)),
@@ -97,14 +97,14 @@ def best_global_cut(
     scores : ndarray of shape (n_samples, n_labels)
     Y : ndarray of shape (n_samples, n_labels), bool
     measure : str
-        A key of ``MEASURES``.
+        A key of ``CUT_MEASURES``.
     beta : float, default=1.0
         Weight of recall in the F measures.
     weight : ndarray of shape (n_samples,) or None
     top_1 : bool, default=False
         Rows with no score above the cut get their best label all the same.
     """
-    rule = MEASURES[measure]
+    rule = CUT_MEASURES[measure]
     row_weight = np.ones(len(Y)) if weight is None else weight
     always = _top_1_mask(scores) if top_1 else np.zeros(Y.shape, dtype=bool)
     if rule.over == "rows":
@@ -120,7 +120,7 @@ def measure_of(
     on: Bools, Y: Bools, measure: str, *, beta: float = 1.0, weight: Floats | None = None
 ) -> float:
     """Return the measure of predictions ``on``."""
-    rule = MEASURES[measure]
+    rule = CUT_MEASURES[measure]
     row_weight = np.ones(len(Y)) if weight is None else weight
     if rule.over == "rows":
         n_true, hits, predicted = (part.sum(axis=1, dtype=float) for part in (Y, on & Y, on))
@@ -147,7 +147,7 @@ def best_label_cuts(
     labels, maximised by Dinkelbach's iteration). Measures of whole rows are climbed label by
     label from the best global cut, each step exact, until no single cut can be improved.
     """
-    rule = MEASURES[measure]
+    rule = CUT_MEASURES[measure]
     row_weight = np.ones(len(Y)) if weight is None else weight
     if rule.over == "rows":
         return _climb_label_cuts(scores, Y, measure, beta, row_weight)
@@ -173,14 +173,16 @@ def _best_of(ranked: Floats, value: Floats) -> Cut:
     """Best admissible cut, given falling scores and the measure after each of them has entered."""
     admissible = np.ones(len(value), dtype=bool)
     admissible[1:-1] = ranked[1:] < ranked[:-1]
-    best = int(np.argmax(np.where(admissible, value, -np.inf)))
+    value = np.where(admissible, value, -np.inf)
+    # Equal values differ in the last digits, having been summed in another order.
+    best = int(np.argmax(value >= value.max() - 1e-12 * max(1.0, abs(float(value.max())))))
     return Cut(np.asarray(_between(ranked, best)), float(value[best]))
 
 
 def _between(ranked: Floats, n_above: int) -> float:
     """Return a cut with exactly the first ``n_above`` of the falling scores above it."""
     # Where none (or all) should be on, scores a little beyond those seen should not change that.
-    margin = float(ranked[0] - ranked[-1]) or 1.0
+    margin = min(float(ranked[0] - ranked[-1]) or 1.0, 1e300)
     if n_above == 0:
         return float(ranked[0]) + margin
     if n_above == len(ranked):
@@ -219,7 +221,7 @@ def _row_gains(
 ) -> tuple[float, Floats]:
     """Mean over rows with nothing entered, and what each entry adds to it."""
     order = np.argsort(-scores, axis=1, kind="stable")
-    hits, predicted = _gains_along(order, Y, always, np.ones(Y.shape), axis=1)
+    hits, predicted = _gains_along(order, Y, always, np.broadcast_to(1.0, Y.shape), axis=1)
     n_true = Y.sum(axis=1, keepdims=True, dtype=np.float64)
     value = rule.of_counts(n_true, hits, predicted, beta) * (weight / weight.sum())[:, None]
     gain = np.empty(Y.shape)
@@ -282,7 +284,7 @@ def _dinkelbach(scores: Floats, Y: Bools, beta: float, weight: Floats) -> Cut:
 
 def _climb_label_cuts(scores: Floats, Y: Bools, measure: str, beta: float, weight: Floats) -> Cut:
     """Improve one label's cut at a time, from the best global cut."""
-    rule, share = MEASURES[measure], weight / weight.sum()
+    rule, share = CUT_MEASURES[measure], weight / weight.sum()
     start = best_global_cut(scores, Y, measure, beta=beta, weight=weight)
     cuts = np.full(Y.shape[1], float(start.threshold))
     on = scores > cuts

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
-from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_random_state, indexable
 
+from colabel._sklearn import n_rows, take_rows
 from colabel.model_selection._deal import deal
 
 __all__ = [
@@ -91,7 +91,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
             Row numbers in increasing order.
         """
         _, y, groups = _checked(X, y, groups)
-        n_samples, k = _num_samples(y), self.n_splits
+        n_samples, k = n_rows(y), self.n_splits
         if k > n_samples:
             raise ValueError(f"n_splits={k} folds cannot be made of {n_samples} samples.")
         sizes = np.full(k, n_samples // k)
@@ -170,7 +170,7 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
             Row numbers in increasing order.
         """
         _, y, groups = _checked(X, y, groups)
-        n_samples = _num_samples(y)
+        n_samples = n_rows(y)
         n_train, n_test = _train_and_test_sizes(n_samples, self.train_size, self.test_size)
         rest = n_samples - n_train - n_test
         sizes = np.array([n_train, n_test, rest] if rest else [n_train, n_test])
@@ -221,10 +221,10 @@ def train_validation_test_split(
     """
     *everything, groups = _checked(*arrays, Y, groups)
     Y = everything[-1]
-    n_samples = _num_samples(Y)
+    n_samples = n_rows(Y)
     part = deal(Y, groups, _part_sizes(n_samples, sizes), check_random_state(random_state))
     rows = [np.flatnonzero(part == j) for j in range(len(sizes))]
-    return list(chain.from_iterable([_safe_indexing(a, r) for r in rows] for a in everything))
+    return list(chain.from_iterable([take_rows(a, r) for r in rows] for a in everything))
 
 
 def _checked(*arrays: Any) -> list[Any]:

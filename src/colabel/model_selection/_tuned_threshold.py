@@ -6,25 +6,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import check_is_fitted
 
+from colabel._label_scores import has_label_scores, label_probabilities, label_scores
 from colabel._meta import MetaClassifier
-from colabel.base import PROBABILITY_FLOOR
+from colabel._sklearn import check_weight, one_score_per_class, take_params, take_rows
 from colabel.decoders import BaseDecoder, CardinalityThreshold, Threshold
 from colabel.model_selection._cut_search import (
-    MEASURES,
+    CUT_MEASURES,
     Cut,
     best_global_cut,
     best_label_cuts,
     measure_of,
 )
 from colabel.model_selection._stratification import IterativeStratifiedKFold
-from colabel.scores import Modular
+from colabel.scores import Modular, ScoreTable
 
 __all__ = ["TunedThreshold"]
 
@@ -50,7 +51,7 @@ class TunedThreshold(MetaClassifier):
         scikit-learn's.
     measure : str, default="example_f1"
         ``"example_f1"``, ``"micro_f1"``, ``"macro_f1"``, ``"example_jaccard"``,
-        ``"subset_accuracy"`` or ``"hamming_loss"``.
+        ``"subset_accuracy"`` or ``"hamming_loss"``. With ``beta``, the F measures are F-beta.
     rule : str, default="global"
         ``"global"``: one cut for all labels.
         ``"per_label"``: a cut for each label; exact for macro-F, micro-F and Hamming, a local
@@ -64,7 +65,8 @@ class TunedThreshold(MetaClassifier):
     n_jobs : int or None, default=None
         Folds fitted at the same time. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Fixes the folds of an integer ``cv`` or ``None``.
+        Shuffles the folds of an integer ``cv`` or ``None``. Without it they depend on the data
+        alone.
 
     Attributes
     ----------
@@ -112,7 +114,9 @@ class TunedThreshold(MetaClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> Self:
         """Fit the classifier and tune its decision rule.
 
         Parameters
@@ -120,59 +124,100 @@ class TunedThreshold(MetaClassifier):
         X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
         y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
             Or a 1-D target.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights the rows in the classifier's ``fit`` and in the measure.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Samples of one group are held out together.
         **fit_params : dict
-            Passed on to the classifier. ``sample_weight`` also weights the measure.
+            Passed on to the classifier.
 
         Returns
         -------
         self
         """
-        return super().fit(X, y, **fit_params)
+        if sample_weight is not None:
+            sample_weight = check_weight(sample_weight, X)
+            fit_params = {**fit_params, "sample_weight": sample_weight}
+        if groups is not None:
+            fit_params = {**fit_params, "groups": groups}
+        return super().fit(X, y, sample_weight=sample_weight, fit_params=fit_params)
 
-    def _fit(self, X: Any, Y: NDArray[np.int8], **fit_params: Any) -> None:
-        params = self._route(X, fit_params)
+    @available_if(lambda self: hasattr(self._inner(), "predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the classifier's own probabilities; the tuned rule does not change them."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if self._target.one_dimensional:
+            return np.asarray(self.estimator_.predict_proba(X))
+        return label_probabilities(self.estimator_, X, self._n_columns)
+
+    @available_if(lambda self: hasattr(self._inner(), "predict_joint"))
+    def predict_joint(self, X: Any) -> ScoreTable:
+        """Return the classifier's own score table; the tuned rule does not change it."""
+        check_is_fitted(self)
+        return self.estimator_.predict_joint(self._validate(X, reset=False))
+
+    def _fit(self, X: Any, Y: NDArray[np.int8], **given: Any) -> None:
+        params = self._route(X, given["fit_params"])
         target = self._inner_target(Y)
         self.cut_, self.price_, self.oof_score_ = np.asarray(0.0), 0.0, float("nan")
         if self._target.kind != "multiclass":
             scores = self._out_of_fold(X, target, params)
-            weight = fit_params.get("sample_weight")
-            self._tune(scores, Y > 0, None if weight is None else np.asarray(weight, float))
-        self.estimator_ = clone(self.estimator).fit(X, target, **params)
+            self._tune(scores, Y > 0, given["sample_weight"])
+        inner = one_score_per_class(clone(self.estimator))
+        self.estimator_ = inner.fit(X, target, **params["estimator"])
         self.decoder_ = self._make_decoder()
 
     def _scores(self, X: Any) -> Modular:
-        return Modular(_label_scores(self.estimator_, X, self._n_columns) - self.cut_)
+        return Modular(label_scores(self.estimator_, X, self._n_columns) - self.cut_)
 
     def _inner_target(self, Y: NDArray[np.int8]) -> NDArray:
-        """Return what the classifier is fitted to: a label matrix, or class codes."""
-        if self._target.kind == "binary":
+        """Return what the classifier is fitted to: a label matrix, or class codes.
+
+        A single label is two classes, in the one shape that every classifier understands.
+        """
+        if self._n_columns == 1 and self._target.kind != "multiclass":
             return Y[:, 0].astype(np.int64)
         if self._target.kind == "multiclass":
             return np.argmax(Y, axis=1)
         return Y.astype(np.int64)
 
-    def _out_of_fold(self, X: Any, target: NDArray, params: dict[str, Any]) -> NDArray[np.float64]:
-        splits = list(self._splitter(len(target)).split(X, target))
+    def _out_of_fold(
+        self, X: Any, target: NDArray, params: dict[str, dict[str, Any]]
+    ) -> NDArray[np.float64]:
+        if len(target) < 2:
+            raise ValueError("TunedThreshold needs at least 2 samples (n_samples = 1 is too few)")
+        splits = list(self._splitter(len(target)).split(X, target, **params["splitter"]))
+        visits = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(target))
+        if not np.all(visits == 1):
+            raise ValueError("cv must put every sample into exactly one test fold")
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold_scores)(self.estimator, X, target, params, fold, self._n_columns)
+            delayed(_fold_scores)(
+                self.estimator, X, target, params["estimator"], fold, self._n_columns
+            )
             for fold in splits
         )
-        scores = np.full((len(target), self._n_columns), np.nan)
+        scores = np.empty((len(target), self._n_columns))
         for (_, test), part in zip(splits, parts, strict=True):
             scores[test] = part
-        if np.isnan(scores).any():
-            raise ValueError("cv must put every sample into exactly one test fold")
         return scores
 
     def _splitter(self, n_samples: int) -> Any:
         if self.cv is not None and not isinstance(self.cv, int | np.integer):
             return check_cv(self.cv)
-        if n_samples < 2:
-            raise ValueError(
-                f"TunedThreshold needs at least 2 samples to hold some out; n_samples = {n_samples}"
-            )
         folds = 5 if self.cv is None else int(self.cv)
-        return IterativeStratifiedKFold(min(folds, n_samples), random_state=self.random_state)
+        return IterativeStratifiedKFold(
+            min(folds, n_samples),
+            shuffle=self.random_state is not None,
+            random_state=self.random_state,
+        )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route ``fit`` parameters to the classifier, and ``groups`` to the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return (
+            super().get_metadata_routing().add(splitter=self._splitter(5), method_mapping=mapping)
+        )
 
     def _tune(self, scores: NDArray, Y: NDArray[np.bool_], weight: NDArray | None) -> None:
         options: dict[str, Any] = {"beta": self.beta, "weight": weight}
@@ -187,7 +232,7 @@ class TunedThreshold(MetaClassifier):
             cut = best_global_cut(scores, Y, self.measure, top_1=top_1, **options)
         self.cut_ = cut.threshold
         table = Modular(scores - self.cut_)
-        on = self._make_decoder().decode(table, nonempty=self._nonempty()).labels > 0
+        on = self._make_decoder().decode(table, nonempty=self._nonempty).labels > 0
         self.oof_score_ = measure_of(on, Y, self.measure, **options)
 
     def _tune_price(
@@ -205,13 +250,15 @@ class TunedThreshold(MetaClassifier):
     def _check_parameters(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, not {self.rule!r}")
-        if self.measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, not {self.measure!r}")
+        if self.measure not in CUT_MEASURES:
+            raise ValueError(
+                f"measure must be one of {', '.join(CUT_MEASURES)}, not {self.measure!r}"
+            )
         if not self.beta > 0:
             raise ValueError(f"beta must be positive, not {self.beta!r}")
-        if not hasattr(self.estimator, "decision_function") and not hasattr(
-            self.estimator, "predict_proba"
-        ):
+        if self.beta != 1 and not self.measure.endswith("_f1"):
+            raise ValueError(f"beta has no meaning for {self.measure}; leave it at 1")
+        if not has_label_scores(self.estimator):
             raise ValueError(
                 f"{type(self.estimator).__name__} has neither decision_function nor "
                 "predict_proba, so there is nothing to put a threshold on"
@@ -222,48 +269,17 @@ class TunedThreshold(MetaClassifier):
             return Threshold()
         return CardinalityThreshold(penalty=getattr(self, "price_", 0.0))
 
-    def _nonempty(self) -> bool:
+    def _forbids_empty(self) -> bool:
         return self.rule == "top_1" and not self._target.one_dimensional
 
     def _probabilistic(self) -> bool:
         return False
-
-    def _inner(self) -> Any:
-        return self.estimator
 
 
 def _fold_scores(
     estimator: Any, X: Any, target: NDArray, params: dict[str, Any], fold: Any, n_labels: int
 ) -> NDArray[np.float64]:
     train, test = fold
-    inner = _check_method_params(X, params, indices=train) if params else {}
-    fitted = clone(estimator).fit(_safe_indexing(X, train), target[train], **inner)
-    return _label_scores(fitted, _safe_indexing(X, test), n_labels)
-
-
-def _label_scores(estimator: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
-    """Score each label: decision values, or log-odds of probabilities in any of their shapes."""
-    if hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
-    else:
-        p = estimator.predict_proba(X)
-        if isinstance(p, list):
-            p = np.column_stack(
-                [_on_column(part, c) for part, c in zip(p, estimator.classes_, strict=True)]
-            )
-        p = np.asarray(p, dtype=np.float64)
-        if n_labels == 1 and p.shape[1] == 2:
-            p = p[:, 1:]
-        scores = logit(np.clip(p, PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR))
-    scores = scores.reshape(_num_samples(X), -1)
-    if scores.shape[1] != n_labels:
-        raise ValueError(
-            f"{type(estimator).__name__} gives {scores.shape[1]} scores for {n_labels} labels"
-        )
-    return scores
-
-
-def _on_column(probabilities: NDArray, classes: NDArray) -> NDArray[np.float64]:
-    """Return the probability of class 1 of one output, 0 where it was never seen."""
-    on = np.flatnonzero(np.asarray(classes) == 1)
-    return probabilities[:, on[0]] if len(on) else np.zeros(len(probabilities))
+    inner = take_params(X, params, train)
+    fitted = clone(estimator).fit(take_rows(X, train), target[train], **inner)
+    return label_scores(fitted, take_rows(X, test), n_labels)

@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples
 
-from colabel._targets import label_columns
-from colabel.base import PROBABILITY_FLOOR
+from colabel._label_scores import log_odds
+from colabel._sklearn import n_rows
+from colabel._targets import count_labels, label_columns
 from colabel.decoders import BaseDecoder
 from colabel.reduction._base import ReductionClassifier
 from colabel.scores import Modular
@@ -75,44 +74,41 @@ class BinaryRelevance(ReductionClassifier):
         self.empty = empty
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
-        base = self._inner()
-        weight = fit_params.get("sample_weight")
-        columns = label_columns(Y)
-        self.constant_ = np.array([_constant_log_odds(column, weight) for column in columns])
+    def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
+        self.constant_ = _constant_log_odds(Y, weight)
         learnt = np.flatnonzero(np.isnan(self.constant_))
+        base = self._fresh()
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(base, X, columns[label], fit_params) for label in learnt
+            delayed(_fit_label)(base, X, column, params) for column in label_columns(Y, learnt)
         )
-        self.estimators_: list[Any] = [None] * len(columns)
+        self.estimators_: list[Any] = [None] * Y.shape[1]
         for label, estimator in zip(learnt, fitted, strict=True):
             self.estimators_[label] = estimator
 
     def _scores(self, X: Any) -> Modular:
-        probabilistic = self._probabilistic()
-        unary = np.tile(self.constant_, (_num_samples(X), 1))
+        unary = np.tile(self.constant_, (n_rows(X), 1))
         for label, estimator in enumerate(self.estimators_):
             if estimator is not None:
-                unary[:, label] = _log_odds(estimator, X, probabilistic)
-        return Modular(unary, log_odds=probabilistic)
+                unary[:, label] = _score(estimator, X)
+        return Modular(unary, log_odds=self._probabilistic())
 
 
-def _constant_log_odds(column: NDArray[np.int8], weight: Any) -> float:
-    """Smoothed log-odds of a label with one value in all rows, NaN for any other label."""
-    on = int(column.sum())
-    if 0 < on < len(column):
-        return float("nan")
-    total = float(len(column) if weight is None else np.sum(weight))
-    return float(np.log(total + 1.0)) * (1.0 if on else -1.0)
+def _constant_log_odds(Y: Any, weight: Any) -> NDArray[np.float64]:
+    """Smoothed log-odds of the labels with one value in all rows, NaN for the others."""
+    n_on = count_labels(Y)
+    prior = np.log(float(Y.shape[0] if weight is None else np.sum(weight)) + 1.0)
+    return np.select([n_on == 0, n_on == Y.shape[0]], [-prior, prior], np.nan)
 
 
 def _fit_label(estimator: Any, X: Any, y: NDArray[np.int8], fit_params: dict[str, Any]) -> Any:
     return clone(estimator).fit(X, y, **fit_params)
 
 
-def _log_odds(estimator: Any, X: Any, probabilistic: bool) -> NDArray[np.float64]:
-    if not probabilistic:
+def _score(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Score label 1: log-odds, else decision values, else plus or minus one."""
+    if hasattr(estimator, "predict_proba"):
+        p = estimator.predict_proba(X)
+        return log_odds(p[:, 0], p[:, 1])
+    if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
-    on = int(np.flatnonzero(estimator.classes_ == 1)[0])
-    p = np.clip(estimator.predict_proba(X)[:, on], PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR)
-    return logit(p)
+    return 2.0 * estimator.predict(X) - 1.0

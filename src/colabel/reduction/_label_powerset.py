@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
+from colabel._sklearn import n_rows, one_score_per_class
 from colabel.decoders import BaseDecoder
 from colabel.reduction._base import ReductionClassifier
 from colabel.scores import Support
@@ -63,28 +63,34 @@ class LabelPowerset(ReductionClassifier):
         self.decoder = decoder
         self.empty = empty
 
-    def _fit(self, X: Any, Y: NDArray[np.int8], **fit_params: Any) -> None:
+    def _fit_rows(self, X: Any, Y: NDArray[np.int8], weight: Any, params: dict[str, Any]) -> None:
         self.labelings_, code = np.unique(Y, axis=0, return_inverse=True)
-        if self.empty == "forbid" and not self.labelings_.any():
+        if self._nonempty and not self.labelings_.any():
             raise ValueError(
                 "empty='forbid' leaves nothing to predict: no training row has a label"
             )
         self.estimator_ = None
         if len(self.labelings_) > 1:
-            self.estimator_ = self._inner().fit(X, code.reshape(-1), **fit_params)
+            inner = one_score_per_class(self._fresh())
+            self.estimator_ = inner.fit(X, code.reshape(-1), **params)
 
     def _scores(self, X: Any) -> Support:
-        probabilistic = self._probabilistic()
-        if self.estimator_ is None:
-            scores = np.zeros((_num_samples(X), 1))
-        elif probabilistic:
-            with np.errstate(divide="ignore"):
-                scores = np.log(self.estimator_.predict_proba(X))
-        else:
-            scores = self.estimator_.decision_function(X)
-            if scores.ndim == 1:
-                scores = np.column_stack([-scores, scores])
-        return Support(self.labelings_, scores, distribution=probabilistic)
+        scores = np.zeros((n_rows(X), len(self.labelings_)))
+        if self.estimator_ is not None:
+            scores = _class_scores(self.estimator_, X, scores)
+        return Support(self.labelings_, scores, distribution=self._probabilistic())
 
     def _row_bytes(self) -> int:
         return 32 * (len(self.labelings_) + self._n_columns)
+
+
+def _class_scores(estimator: Any, X: Any, empty: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Score each class: log-probabilities, else decision values, else one for the one predicted."""
+    if hasattr(estimator, "predict_proba"):
+        with np.errstate(divide="ignore"):
+            return np.log(estimator.predict_proba(X))
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(X)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    empty[np.arange(len(empty)), estimator.predict(X)] = 1.0
+    return empty

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import _num_samples
 
 __all__ = ["ScaledLinearSVC"]
 
@@ -33,7 +32,7 @@ class ScaledLinearSVC(LinearSVC):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit as ``LinearSVC`` does, at the scale of ``X``."""
         self._validate_params()
-        squared = _mean_squared_norm(X)
+        squared = _mean_squared_norm(X, sample_weight)
         scaled = {
             "C": self.C / squared,
             "intercept_scaling": self.intercept_scaling * np.sqrt(squared),
@@ -45,15 +44,17 @@ class ScaledLinearSVC(LinearSVC):
         return self
 
 
-def _mean_squared_norm(X: Any) -> float:
+def _mean_squared_norm(X: Any, sample_weight: Any) -> float:
     """Mean squared row norm, 1 where it is not a positive number (``fit`` will say why)."""
-    n_samples = _num_samples(X)
     if sparse.issparse(X):
-        values = X.data if X.format in ("csr", "csc", "coo") else sparse.csr_array(X).data
+        X = sparse.csr_array(X)
+        squares = np.asarray(X.multiply(X).sum(axis=1)) if X.dtype.kind in "biuf" else np.empty(0)
     else:
-        values = np.asarray(X)
-    if values.dtype.kind not in "biuf" or n_samples == 0:
+        X = np.asarray(X)
+        numeric = X.ndim == 2 and X.dtype.kind in "biuf"
+        squares = np.einsum("nd,nd->n", X, X, dtype=np.float64) if numeric else np.empty(0)
+    weight = np.ones(len(squares)) if sample_weight is None else np.asarray(sample_weight)
+    if not len(squares) or weight.shape != squares.shape or not weight.sum() > 0:
         return 1.0
-    values = values.astype(np.float64, copy=False)
-    mean = float(np.vdot(values, values)) / n_samples
+    mean = float(np.average(squares, weights=weight))
     return mean if np.isfinite(mean) and mean > 0 else 1.0

@@ -138,8 +138,7 @@ class SparseTable:
         # Columns come out grouped as special, rest; put them back in file order.
         widths = np.maximum(places, 1)
         order = np.concatenate([np.repeat(special, widths[special]), np.repeat(rest, widths[rest])])
-        joined = joined[:, np.argsort(order, kind="stable")]
-        return joined
+        return joined[:, np.argsort(order, kind="stable")]
 
 
 def label_matrix(Y: sparse.csr_array) -> Any:

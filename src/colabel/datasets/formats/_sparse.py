@@ -51,11 +51,16 @@ class SparseRows:
 
     def entries(self, block: Block) -> Entries:
         """Return the stored cells of a block's rows."""
-        found = None
-        if not self._any_text:
-            text = block.text
-            found = self._indicators(text) or self._plain(text) or self._plain(_tidy(text))
+        found = None if self._any_text else self._by_blocks(block.text)
         return self._careful(block) if found is None else found
+
+    def _by_blocks(self, text: bytes) -> Entries | None:
+        for tidy in (_as_it_is, _without_blank_lines, _without_slack):
+            text = tidy(text)
+            found = self._indicators(text) or self._plain(text)
+            if found is not None:
+                return found
+        return None
 
     def _indicators(self, text: bytes) -> Entries | None:
         """Read rows whose values are single digits: all is known from where the blanks are."""
@@ -159,19 +164,25 @@ class SparseRows:
         return i, token.column, encode_token(self.columns, i, self.columns.coding(i), token)
 
 
-def _tidy(text: bytes) -> bytes:
-    """Remove blank lines and the blanks that are not between number and value."""
-    if b"\n\n" in text or text.startswith(b"\n"):
-        text = _BLANK_LINES.sub(b"\n", text).lstrip(b"\n")
-    if b"\t" in text:
-        text = text.replace(b"\t", b" ")
-    return _SLACK.sub(b"", text)
+def _as_it_is(text: bytes) -> bytes:
+    return text
+
+
+def _without_blank_lines(text: bytes) -> bytes:
+    return _BLANK_LINES.sub(b"\n", text).lstrip(b"\n")
+
+
+def _without_slack(text: bytes) -> bytes:
+    """Remove the blanks that are not between number and value."""
+    return _SLACK.sub(b"", text.replace(b"\t", b" "))
 
 
 def _full_rows(text: bytes) -> np.ndarray | None:
     """Return which rows are not ``{}``; None unless braces start and end each line, only there."""
     array = np.frombuffer(text, np.uint8)
     end = np.flatnonzero(array == _NEWLINE)
+    if not len(end):
+        return np.empty(0, bool)
     start = np.concatenate(([0], end[:-1] + 1))
     if (array[start] != _OPEN).any() or (array[end - 1] != _CLOSE).any():
         return None

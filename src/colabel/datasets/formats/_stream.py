@@ -64,14 +64,14 @@ def blocks(path: Path) -> Iterator[Block]:
     line, parts, size = 1, list[bytes](), 0
     for chunk in _unix_newlines(_chunks(path)):
         _refuse_nul(path, chunk, parts, line)
-        cut = chunk.rfind(b"\n") + 1
-        if not cut:
+        cut, size = chunk.rfind(b"\n") + 1, size + len(chunk)
+        # Unpacking gives short chunks too; one call for each would cost more than its work.
+        if not cut or size < BLOCK_BYTES // 2:
             parts.append(chunk)
-            size += len(chunk)
             if size > MAX_LINE_BYTES:
-                raise DataFormatError(
-                    str(path), f"the line is longer than {MAX_LINE_BYTES >> 20} MiB", line, 1
-                )
+                at = line + sum(part.count(b"\n") for part in parts)
+                reason = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
+                raise DataFormatError(str(path), reason, at, 1)
             continue
         parts.append(chunk[:cut])
         text = b"".join(parts)
@@ -80,7 +80,7 @@ def blocks(path: Path) -> Iterator[Block]:
         line += int(np.count_nonzero(np.frombuffer(text, np.uint8) == 10))
     tail = b"".join(parts)
     if tail:
-        yield Block(tail + b"\n", line)
+        yield Block(tail if tail.endswith(b"\n") else tail + b"\n", line)
 
 
 def decode(raw: bytes) -> str:
@@ -111,6 +111,8 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
 
     A name that ends in ``.gz`` is packed; the packed bytes depend on the content alone.
     """
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: there is no such folder")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

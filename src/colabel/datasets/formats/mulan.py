@@ -20,7 +20,8 @@ NAMESPACE = "http://mulan.sourceforge.net/labels"
 MAX_XML_BYTES = 64 << 20
 MAX_DEPTH = 1000
 _SPLIT_WORDS = re.compile(
-    r"[-_. ]?(train|test|sparse|dense|discretized|reduced|small|meka|union|fold\d+|\d+)$",
+    r"(?:[-_. ](?:train|test|sparse|dense|discretized|reduced|small|meka|union|fold)"
+    r"|[0-9]+|[-_. ])$",
     re.IGNORECASE,
 )
 _QUOTING = re.compile(r"[\\'\"]")
@@ -129,11 +130,7 @@ def find_labels(data: Path, attributes: Sequence[str]) -> list[int] | None:
     An XML of the same stem must fit. Otherwise one whose stem is that of the data without
     ``-train``, ``-test``, ``-sparse`` and the like, or the only one in the folder that fits.
     """
-    beside = sorted(
-        entry
-        for entry in data.absolute().parent.iterdir()
-        if entry.name.lower().endswith((".xml", ".xml.gz")) and entry.is_file()
-    )
+    beside = _label_files(data.absolute().parent)
     wanted = stem(data).lower()
     for xml in beside:
         if stem(xml).lower() == wanted:
@@ -177,6 +174,14 @@ def _feed(parser: expat.XMLParserType, path: Path) -> None:
         raise DataFormatError(str(path), f"an unknown text encoding ({error})", 1, 1) from error
 
 
+def _label_files(folder: Path) -> list[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:  # a folder that may be entered but not listed
+        return []
+    return [e for e in entries if e.name.lower().endswith((".xml", ".xml.gz")) and e.is_file()]
+
+
 def _fits(xml: Path, attributes: Sequence[str]) -> list[int] | None:
     try:
         return match_names(xml, read_label_names(xml), attributes)
@@ -186,9 +191,9 @@ def _fits(xml: Path, attributes: Sequence[str]) -> list[int] | None:
 
 def _shorter_stems(name: str) -> list[str]:
     shorter = []
-    while (cut := _SPLIT_WORDS.sub("", name)) != name and cut:
-        shorter.append(cut)
-        name = cut
+    while (cut := _SPLIT_WORDS.search(name)) and cut.start():
+        name = name[: cut.start()]
+        shorter.append(name)
     return shorter
 
 

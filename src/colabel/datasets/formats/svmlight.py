@@ -130,8 +130,8 @@ def _plain(text: bytes) -> tuple[Entries, Entries] | None:
     # A blank may stand before or after the entries of a row, and nothing else may be empty.
     loose = is_empty & ((before == _BLANK) | (before == _NEWLINE)) & (stop != _COMMA) & ~is_index
     kinds = is_index.astype(np.int8) + is_value + is_label + loose
-    after_blank = is_index & (before == _COMMA)
-    if (kinds != 1).any() or after_blank.any() or (is_value & (stop == _COMMA)).any():
+    stray_comma = (is_index & (before == _COMMA)) | (is_value & (stop == _COMMA))
+    if (kinds != 1).any() or stray_comma.any():
         return None
     ids = tokens.take(np.flatnonzero(is_label))
     places = tokens.take(np.flatnonzero(is_index))
@@ -145,10 +145,8 @@ def _plain(text: bytes) -> tuple[Entries, Entries] | None:
     row_of = row[is_index]
     if ((index[1:] <= index[:-1]) & (row_of[1:] == row_of[:-1])).any():
         return None
-    features = Entries(index, value, np.bincount(row_of, minlength=n_rows))
-    return features, Entries(
-        label, np.ones(len(label), np.int8), np.bincount(row[is_label], minlength=n_rows)
-    )
+    n_entries, n_ids = (np.bincount(row[which], minlength=n_rows) for which in (is_index, is_label))
+    return Entries(index, value, n_entries), Entries(label, np.ones_like(label, np.int8), n_ids)
 
 
 def _careful(path: Path, block: Block) -> tuple[Entries, Entries]:

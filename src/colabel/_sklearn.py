@@ -1,0 +1,43 @@
+"""What colabel uses of scikit-learn that scikit-learn does not promise, in one place.
+
+If a release moves one of these, this is the file to mend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn import get_config
+from sklearn.utils import _safe_indexing as take_rows
+from sklearn.utils.validation import _check_method_params, _check_sample_weight
+from sklearn.utils.validation import _num_samples as n_rows
+
+__all__ = [
+    "check_weight",
+    "n_rows",
+    "one_score_per_class",
+    "routing_enabled",
+    "take_params",
+    "take_rows",
+]
+
+
+def routing_enabled() -> bool:
+    """Return whether the user has turned metadata routing on."""
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def take_params(X: Any, params: dict[str, Any], rows: Any = None) -> dict[str, Any]:
+    """Restrict those of ``params`` that have one entry per row of ``X`` to ``rows``."""
+    return dict(_check_method_params(X, params, indices=rows)) if params else {}
+
+
+def check_weight(sample_weight: Any, X: Any) -> Any:
+    """Return sample weights as a float64 array: one a row, not negative, not all zero."""
+    return _check_sample_weight(sample_weight, X, dtype="float64", ensure_non_negative=True)
+
+
+def one_score_per_class(estimator: Any) -> Any:
+    """Ask support vector machines inside ``estimator`` for a score a class, not a pair of them."""
+    keys = [k for k in estimator.get_params() if k.split("__")[-1] == "decision_function_shape"]
+    return estimator.set_params(**dict.fromkeys(keys, "ovr"))

@@ -1,0 +1,137 @@
+"""One cell: measures, times, memory, and a failure that is kept."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import LinearSVC
+
+from colabel import BinaryRelevance
+from colabel.datasets import Dataset
+from colabel.lab import memory
+from colabel.lab.cell import CellResult, label_scores, run_cell
+from colabel.metrics import evaluate
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the peak is reset on Linux only")
+
+
+@pytest.fixture
+def parts(toy):
+    X, Y = toy
+    data = Dataset(X, Y.astype(np.int8), tuple("abcd"), tuple("vwxyz"))
+    return data.take(slice(0, 40)), data.take(slice(40, 60))
+
+
+def test_a_cell_measures_the_prediction_of_unseen_rows(parts):
+    train, test = parts
+    result = run_cell(BinaryRelevance, train, test)
+    assert result.ok
+    model = BinaryRelevance().fit(train.X, train.Y)
+    expected = evaluate(test.Y, model.predict(test.X), model.decision_function(test.X))
+    assert result.measures == expected
+    assert result.fit_seconds > 0
+    assert result.predict_seconds > 0
+    assert result.peak_memory_mb > 10
+
+
+class NoLabels(BinaryRelevance):
+    def predict(self, X):
+        return np.zeros((1, 1))
+
+
+def fails_to_build():
+    raise TypeError("no\nluck")
+
+
+def says_nothing():
+    raise KeyError
+
+
+@pytest.mark.parametrize(
+    ("build", "status"),
+    [
+        (fails_to_build, "failed: TypeError: no luck"),
+        (says_nothing, "failed: KeyError: no reason given"),
+        (lambda: BinaryRelevance("x"), "failed: "),
+        (NoLabels, "failed: ValueError: "),
+    ],
+)
+def test_a_failure_at_any_point_is_a_result(parts, build, status):
+    result = run_cell(build, *parts)
+    assert not result.ok
+    assert result.status.startswith(status)
+    assert "\n" not in result.status
+    assert result.measures == {}
+    assert np.isnan([result.fit_seconds, result.predict_seconds, result.peak_memory_mb]).all()
+
+
+def test_an_interruption_is_no_failure(parts):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_cell(interrupt, *parts)
+
+
+def test_scores_come_from_whatever_the_estimator_has(toy):
+    X, Y = toy
+    br = BinaryRelevance().fit(X, Y)
+    np.testing.assert_array_equal(label_scores(br, X), br.decision_function(X))
+    knn = KNeighborsClassifier(3).fit(X, Y)
+    found = label_scores(knn, X)
+    assert found.shape == Y.shape
+    proba = knn.predict_proba(X)
+    np.testing.assert_array_equal(found[:, 0], proba[0][:, 1])
+    assert (found[:, 2] == 1).all(), "a label that is always on"
+    assert (found[:, 3] == 0).all(), "a label that is never on"
+    network = MLPClassifier((2,), max_iter=5000, random_state=0).fit(X, Y[:, :2])
+    np.testing.assert_array_equal(label_scores(network, X), network.predict_proba(X))
+    machine = MultiOutputClassifier(LinearSVC()).fit(X, Y[:, :2])
+    assert label_scores(machine, X) is None
+
+
+def test_a_result_without_measures_knows_it():
+    assert CellResult("ok").ok
+    assert not CellResult("failed: why").ok
+
+
+def current_mb():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
+
+
+@linux_only
+def test_the_peak_is_never_below_the_current_size():
+    assert memory.peak_memory_mb() >= current_mb() - 1
+
+
+@linux_only
+def test_the_peak_remembers_what_was_freed_until_it_is_reset():
+    if not memory.reset_peak():
+        pytest.skip("this container does not allow clear_refs")
+    before = memory.peak_memory_mb()
+    block = np.ones(50 << 17)  # 50 MiB
+    del block
+    assert memory.peak_memory_mb() >= before + 40
+    assert memory.reset_peak()
+    assert memory.peak_memory_mb() < before + 30
+
+
+def test_without_proc_the_peak_of_the_process_is_given(monkeypatch, tmp_path):
+    pytest.importorskip("resource", reason="Windows keeps no peak that Python tells")
+    monkeypatch.setattr(memory, "_STATUS", tmp_path / "none")
+    monkeypatch.setattr(memory, "_CLEAR", tmp_path / "no" / "folder")
+    assert not memory.reset_peak()
+    peak = memory.peak_memory_mb()
+    assert 10 < peak < 1e6
+    monkeypatch.setattr(sys, "platform", "darwin")  # where the unit is a byte
+    assert memory.peak_memory_mb() == pytest.approx(peak / 1024, rel=0.2)
+
+
+def test_where_nothing_tells_the_peak_is_not_a_number(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "_STATUS", tmp_path / "none")
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert np.isnan(memory.peak_memory_mb())

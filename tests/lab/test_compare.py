@@ -1,0 +1,113 @@
+"""compare and summarise from Python."""
+
+import numpy as np
+import pytest
+
+from colabel import BinaryRelevance, LabelPowerset
+from colabel.datasets import Dataset
+from colabel.exceptions import UnknownNameError
+from colabel.lab import compare, default_methods, summarise
+from colabel.lab.cell import CellResult
+from colabel.lab.compare import Row, Variant
+from colabel.lab.methods import METHODS
+
+
+def load_small(name, split=None):
+    rng = np.random.default_rng(len(name))
+    X = rng.normal(size=(50, 3))
+    data = Dataset(X, (X > 0).astype(np.int8), tuple("abc"), tuple("xyz"), name)
+    return data if split is None else data.take(slice(0, 30) if split == "train" else slice(30, 50))
+
+
+def row(data, method, fold=0, **result):
+    return Row(data, "cv:2", fold, 0, method, {}, CellResult(**result))
+
+
+def test_the_default_methods_are_quick_ones_plain_and_tuned():
+    names = default_methods()
+    plain = [name for name in METHODS if METHODS[name].demo]
+    assert names == [*plain, *(f"{name}+top_1" for name in plain)]
+
+
+def test_callbacks_hear_of_every_cell_in_order():
+    heard = []
+    rows = compare(
+        ["one", "second"],
+        ["br"],
+        split="cv:2",
+        load_data=load_small,
+        on_plan=lambda n: heard.append(n),
+        on_start=lambda data, method: heard.append((data, method)),
+        on_row=lambda row: heard.append(row.fold),
+    )
+    assert heard == [
+        4,
+        ("one", "br"),
+        0,
+        ("one", "br"),
+        1,
+        ("second", "br"),
+        0,
+        ("second", "br"),
+        1,
+    ]
+    assert [(r.data, r.fold, r.seed) for r in rows] == [
+        ("one", 0, 0), ("one", 1, 0), ("second", 0, 0), ("second", 1, 0),
+    ]  # fmt: skip
+
+
+def test_variants_are_built_for_each_seed():
+    seeds = []
+
+    def build(seed):
+        seeds.append(seed)
+        return LabelPowerset()
+
+    variant = Variant("mine", build, {"k": 1})
+    rows = compare(["x"], [variant], split="holdout:0.5", seeds=(3, 8), load_data=load_small)
+    assert seeds == [3, 8]
+    assert [r.as_dict()["seed"] for r in rows] == [3, 8]
+    assert rows[0].as_dict()["parameters"] == {"k": 1}
+
+
+def test_a_data_set_named_twice_runs_once(tmp_path):
+    rows = compare(["x", "x"], ["br"], split="cv:2", load_data=load_small, run_dir=tmp_path / "r")
+    assert len(rows) == 2
+
+
+def test_the_official_split_is_asked_of_the_loader():
+    (found,) = compare(["x"], ["br"], split="official", load_data=load_small)
+    train, test = load_small("x", "train"), load_small("x", "test")
+    model = BinaryRelevance().fit(train.X, train.Y)
+    assert found.result.measures["subset_accuracy"] == pytest.approx(
+        (model.predict(test.X) == test.Y).all(axis=1).mean()
+    )
+
+
+def test_wrong_names_stop_before_anything_is_written(tmp_path):
+    for data, methods, split in (
+        (["x"], ["nobody"], "cv:2"),
+        (["x"], ["br"], "cv:0"),
+        (["gone.csv"], ["br"], None),
+    ):
+        options = {} if data == ["gone.csv"] else {"load_data": load_small}
+        with pytest.raises((UnknownNameError, FileNotFoundError)):
+            compare(data, methods, split=split, run_dir=tmp_path / "r", **options)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_summary_averages_what_succeeded_and_counts_the_rest():
+    rows = [
+        row("d", "a", 0, status="ok", measures={"lrap": 0.2}, fit_seconds=1.0, predict_seconds=0.0),
+        row("d", "a", 1, status="ok", measures={"lrap": 0.4}, fit_seconds=3.0, predict_seconds=0.0),
+        row("d", "a", 2, status="failed: why"),
+        row("d", "b", 0, status="failed: why"),
+        row("e", "a", 0, status="ok", measures={"lrap": 1.0}),
+    ]
+    found = summarise(rows)
+    assert list(found) == [("d", "a"), ("d", "b"), ("e", "a")]
+    assert found["d", "a"]["lrap"] == pytest.approx(0.3)
+    assert found["d", "a"]["fit_seconds"] == 2.0
+    assert (found["d", "a"]["n_cells"], found["d", "a"]["n_failed"]) == (3, 1)
+    assert found["d", "b"] == {"n_cells": 1, "n_failed": 1}
+    assert summarise([]) == {}

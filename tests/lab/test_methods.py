@@ -1,0 +1,107 @@
+"""Methods by name: how parameters and seeds reach them, and what they say they can do."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from colabel import BinaryRelevance, TunedThreshold
+from colabel.exceptions import UnknownNameError
+from colabel.lab import METHODS, list_methods, make
+from colabel.lab.methods import RULES, Method, capabilities, get_method
+
+
+def test_every_name_is_listed_once_with_and_without_suffix():
+    names = list_methods()
+    assert len(set(names)) == len(names) == len(METHODS) * (1 + len(RULES))
+    assert all(METHODS[name].name == name for name in METHODS)
+
+
+@pytest.mark.parametrize("name", list_methods())
+def test_every_name_builds_a_fresh_estimator_that_fits_and_does_what_it_says(name, toy):
+    X, Y = toy
+    estimator = make(name, seed=0)
+    assert estimator is not make(name, seed=0)
+    assert estimator.fit(X, Y).predict(X).shape == Y.shape
+    able = capabilities(name)
+    assert able["predict_proba"] == hasattr(estimator, "predict_proba")
+    assert able["decision_function"] == hasattr(estimator, "decision_function")
+    for method in ("predict_proba", "decision_function"):
+        if able[method]:
+            assert getattr(estimator, method)(X).shape == Y.shape
+    if able["predict_joint"]:
+        estimator.predict_joint(X)
+    if able["sample_weight"]:
+        make(name, seed=0).fit(X, Y, sample_weight=np.ones(len(X)))
+    if able["sparse_features"] and able["sparse_labels"]:
+        again = make(name, seed=0).fit(sparse.csr_array(X), sparse.csr_array(Y))
+        assert sparse.issparse(again.predict(sparse.csr_array(X)))
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_the_search_space_of_a_method_names_its_parameters(name):
+    for key, values in METHODS[name].space.items():
+        for value in values:
+            assert make(name, {key: value}).get_params()[key] == value
+
+
+def test_a_parameter_goes_by_its_full_name_or_by_the_end_of_it():
+    assert make("br", {"estimator__C": 0.5}).estimator.C == 0.5
+    assert make("br", {"C": 0.5}).estimator.C == 0.5
+    assert make("br+global", {"C": 0.5}).estimator.estimator.C == 0.5
+    assert make("br+global", {"estimator__estimator__C": 3}).estimator.estimator.C == 3
+    assert make("br+global", {"estimator__C": 2}).estimator.estimator.C == 2
+
+
+def test_the_outermost_parameter_of_a_name_is_meant():
+    made = make("br+global", {"n_jobs": 2})
+    assert (made.n_jobs, made.estimator.n_jobs) == (2, None)
+
+
+def test_without_parameters_the_defaults_stay():
+    assert isinstance(make("br").estimator, LogisticRegression)
+    assert make("br").estimator.C == LogisticRegression().C
+    assert isinstance(make("br+top_1"), TunedThreshold)
+    assert make("br+top_1").rule == "top_1"
+
+
+def test_a_component_may_be_replaced_by_another_but_not_by_text():
+    forest = RandomForestClassifier(3)
+    assert make("br", {"estimator": forest}).estimator is forest
+    with pytest.raises(UnknownNameError, match="estimator of br is a LogisticRegression, not 'x'"):
+        make("br", {"estimator": "x"})
+
+
+def test_a_seed_fills_every_random_state_that_is_open():
+    made = make("br+global", {"estimator__estimator__random_state": 5}, seed=3)
+    params = made.get_params()
+    states = {k: v for k, v in params.items() if k.endswith("random_state")}
+    assert states.pop("estimator__estimator__random_state") == 5
+    assert states
+    assert set(states.values()) == {3}
+    assert make("br").estimator.random_state is None
+
+
+def test_unknown_names_and_parameters_are_refused_with_a_hint():
+    with pytest.raises(UnknownNameError, match="did you mean powset"):
+        make("powerset")
+    with pytest.raises(UnknownNameError, match="no method is called 'br\\+'"):
+        make("br+")
+    with pytest.raises(
+        UnknownNameError, match="br has no parameter 'max_itr'; did you mean max_iter"
+    ):
+        make("br", {"max_itr": 1})
+    with pytest.raises(UnknownNameError, match="it has decoder, empty, estimator, n_jobs, C, "):
+        make("br", {"qqqqq": 1})
+
+
+def test_a_name_is_taken_apart():
+    assert get_method("br") == (METHODS["br"], None)
+    assert get_method("br+top_1") == (METHODS["br"], "top_1")
+
+
+def test_a_registered_method_is_built_at_once(monkeypatch):
+    monkeypatch.setitem(METHODS, "mine", Method("mine", BinaryRelevance, "none", "test"))
+    assert "mine+global" in list_methods()
+    assert isinstance(make("mine"), BinaryRelevance)
