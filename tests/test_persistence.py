@@ -44,10 +44,20 @@ from colabel.exceptions import ModelFileError
 from colabel.model_selection import TunedThreshold
 from colabel.persistence import load, read_metadata, save
 from colabel.reduction import BinaryRelevance, LabelPowerset
-
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(150, 6))
-Y = (X[:, :3] + 0.5 * RNG.normal(size=(150, 3)) > 0).astype(int)
+from model_files import (
+    RNG,
+    X,
+    Y,
+    argument,
+    edit_array,
+    edit_json,
+    named,
+    node,
+    rewrite,
+    saved,
+    saved_in_doubt,
+    walk,
+)
 
 MODELS = {
     "logistic": OneVsRestClassifier(LogisticRegression()),
@@ -85,69 +95,6 @@ def path(tmp_path):
     """Return where a model is written, in a folder in which nothing else may appear."""
     yield tmp_path / "model"
     assert {p.name for p in tmp_path.iterdir()} <= {"model", "link", "folder"}
-
-
-def saved(path, estimator, **options):
-    save(estimator, path, **options)
-    return path
-
-
-def saved_in_doubt(path, estimator):
-    """Save a model of which `save` says that `load` will not trust it."""
-    with pytest.warns(UserWarning, match="will need trusted=") as caught:
-        save(estimator, path)
-    assert len(caught) == 1
-    return path
-
-
-def rewrite(path, edit, compression=zipfile.ZIP_STORED):
-    """Let ``edit`` change the members (name to bytes) of a model file."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    edit(members)
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-
-
-def edit_json(member, change):
-    def edit(members):
-        content = json.loads(members[member])
-        members[member] = json.dumps(change(content) or content)
-
-    return edit
-
-
-def edit_array(matches, change):
-    """Return an edit of the first array for which ``matches`` holds."""
-
-    def edit(members):
-        for name, content in members.items():
-            if name.endswith(".npy"):
-                array = np.load(io.BytesIO(content))
-                if matches(array):
-                    buffer = io.BytesIO()
-                    change(array)
-                    np.save(buffer, array)
-                    members[name] = buffer.getvalue()
-                    return
-        raise AssertionError("no such array")
-
-    return edit
-
-
-def node(module, name, loader, **more):
-    return {"__module__": module, "__class__": name, "__loader__": loader, **more}
-
-
-def argument(value):
-    inner = node("builtins", "str", "JsonNode", content=json.dumps(value))
-    return node("builtins", "tuple", "TupleNode", content=[inner])
-
-
-def named(module, name, loader="ObjectNode", **more):
-    """Return a schema of one object of the named type."""
-    return lambda schema: {"protocol": schema["protocol"], **node(module, name, loader, **more)}
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -680,15 +627,6 @@ def test_models_that_would_read_past_the_columns_of_x_are_refused(model, path):
     rewrite(saved(path, MODELS[model].fit(X, Y)), edit_json("schema.json", change))
     with pytest.raises(ModelFileError, match="out of bounds"):
         load(path)
-
-
-def walk(value):
-    if isinstance(value, dict):
-        yield value
-        value = list(value.values())
-    if isinstance(value, list):
-        for child in value:
-            yield from walk(child)
 
 
 def test_missing_attributes_are_refused_where_they_guard(path):

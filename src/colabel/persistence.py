@@ -179,9 +179,9 @@ def _header(metadata: Any) -> str:
 
 
 def _check_place(path: str, target: Path) -> None:
-    if target.is_dir():
+    if os.path.isdir(target):
         raise ModelFileError(f"{path} is a folder; give the name of a file in it.")
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise ModelFileError(
             f"{path} cannot be written: there is no folder {target.parent}; make it first."
         )

@@ -10,9 +10,18 @@ from typing import Any
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "parallel_kernel"]
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile ``function`` with colabel's one set of options: cached, GIL released, no fastmath."""
     return numba.njit(cache=True, nogil=True)(function)
+
+
+def parallel_kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` as ``kernel`` does, with ``numba.prange`` loops spread over threads.
+
+    Each turn of such a loop writes to its own rows only, so that results do not depend on the
+    number of threads.
+    """
+    return numba.njit(cache=True, nogil=True, parallel=True)(function)
