@@ -166,11 +166,12 @@ def test_data_with_other_labels_or_features_is_refused(run, fails, files, model,
     assert "2 features here, 3 there" in fails(1, "predict", model, "fewer.npz", "-o", "p.csv")
 
 
-def test_a_csv_file_without_the_label_columns_says_what_to_add(fails, model, tmp_path):
-    (tmp_path / "new.csv").write_text("a,b,c\n1,2,3\n")
-    sentence = fails(1, "predict", model, "new.csv", "-o", "p.csv")
-    assert "label 'sea' is no attribute" in sentence
-    assert "all 0 where labels are not known" in sentence
+def test_a_csv_file_without_labels_is_predicted_but_not_evaluated(run, fails, model, tmp_path):
+    (tmp_path / "new.csv").write_text("c,b,a\n3,2,1\n")
+    assert run("predict", model, "new.csv", "-o", "p.csv").code == 0
+    expected = colabel.load(model).predict([[1.0, 2.0, 3.0]])
+    np.testing.assert_array_equal(read_table(tmp_path / "p.csv")[1], expected)
+    assert "label 'sea' is no attribute" in fails(1, "evaluate", model, "new.csv")
     (tmp_path / "new.csv").write_text('a,b,c,sea,"sun, sand",sky\n1,2,3,0,0\n')
     assert "line 2" in fails(1, "predict", model, "new.csv", "-o", "p.csv")
 

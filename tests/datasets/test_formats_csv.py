@@ -90,3 +90,11 @@ def test_a_name_with_a_line_break_cannot_be_written(tmp_path):
     with pytest.raises(ValueError, match="line break"):
         write(broken, tmp_path / "y.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv"]
+
+
+def test_no_labels_can_be_asked_for(tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    data = read(path, labels=[])
+    assert data.Y.shape == (2, 0)
+    assert data.feature_names == ("a", "b")

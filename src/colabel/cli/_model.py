@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colabel.cli._common import load_data
-from colabel.exceptions import DataFormatError, DatasetNotFoundError, ModelFileError
+from colabel.exceptions import DatasetNotFoundError, ModelFileError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
@@ -49,11 +49,13 @@ def load_for_model(
     """Load DATA with its columns in the order the model knows, by name.
 
     Prediction needs the features only, evaluation the labels too. The labels of a CSV file are
-    those of the model unless the call says otherwise.
+    those of the model unless the call says otherwise; for prediction it needs none.
     """
+    from colabel.datasets import load
+
     known = metadata["label_names"]
     if labels is None and _CSV.search(name) and known is not None:
-        data = _load_csv(name, known)
+        data = load(name, labels=known if labels_too or metadata["feature_names"] is None else [])
     else:
         data = load_data(name, labels, xml)
     Y, label_names = data.Y, data.label_names
@@ -72,18 +74,6 @@ def load_for_model(
 
 def _is_names(names: Any) -> bool:
     return isinstance(names, list) and all(isinstance(name, str) for name in names)
-
-
-def _load_csv(path: str, labels: list[str]) -> Dataset:
-    from colabel.datasets import load
-
-    try:
-        return load(path, labels=labels)
-    except DataFormatError as error:
-        if error.line is not None:
-            raise
-        remedy = "a CSV file needs the model's label columns, all 0 where labels are not known"
-        raise DataFormatError(error.path, f"{error.reason}; {remedy}, or --labels") from error
 
 
 def _arrange(

@@ -15,13 +15,13 @@ def evaluate(
 ) -> None:
     """Measure a model's predictions on labelled data."""
     from colabel import metrics
-    from colabel.lab.cell import label_scores
+    from colabel.lab.cell import scores_of
 
     estimator, metadata = open_model(model)
     dataset = load_for_model(data, metadata, model, labels, xml)
     started = time.perf_counter()
     prediction = estimator.predict(dataset.X)
-    scores = label_scores(estimator, dataset.X)
+    scores = scores_of(estimator, dataset.X, dataset.n_labels)
     seconds = time.perf_counter() - started
     measures = metrics.evaluate(
         dataset.Y,

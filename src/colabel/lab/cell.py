@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
 from colabel.lab.memory import peak_memory_mb, reset_peak
 from colabel.metrics import evaluate
 
-__all__ = ["CellResult", "label_scores", "run_cell"]
+__all__ = ["CellResult", "run_cell", "scores_of"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
         estimator.fit(train.X, train.Y)
         fitted = time.perf_counter()
         prediction = estimator.predict(test.X)
-        scores = label_scores(estimator, test.X)
+        scores = scores_of(estimator, test.X, test.n_labels)
         predicted = time.perf_counter()
         measures = evaluate(
             test.Y, prediction, scores, label_sets=test.label_sets, label_names=test.label_names
@@ -52,15 +51,6 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
     return CellResult("ok", measures, fitted - started, predicted - fitted, peak_memory_mb())
 
 
-def label_scores(estimator: Any, X: Any) -> np.ndarray | None:
+def scores_of(estimator: Any, X: Any, n_labels: int) -> Any:
     """Score each label for the ranking measures, or None where the method has no scores."""
-    if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X)
-    if not hasattr(estimator, "predict_proba"):
-        return None
-    scores = estimator.predict_proba(X)
-    if not isinstance(scores, list):
-        return scores
-    # Some of scikit-learn's give one array a label, with a column for each class they saw.
-    on = [p[:, -1] * classes[-1] for p, classes in zip(scores, estimator.classes_, strict=True)]
-    return np.column_stack(on)
+    return label_scores(estimator, X, n_labels) if has_label_scores(estimator) else None

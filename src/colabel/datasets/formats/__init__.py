@@ -70,7 +70,8 @@ def read(
         ``.npz``, each but the last also with ``.gz``) says the format.
     labels : sequence of str, int or None
         ARFF and CSV: names of the label columns, or their number: ``n`` for the first n columns,
-        ``-n`` for the last. An ARFF file without it is asked itself (see Notes).
+        ``-n`` for the last; an empty list for data without labels. An ARFF file without it is
+        asked itself (see Notes).
     format : {"arff", "mulan", "meka", "svmlight", "csv", "npz"} or None
         In place of the suffix. ``"mulan"`` and ``"meka"`` settle where ARFF's labels are named.
     xml : str, path or None

@@ -115,8 +115,6 @@ def label_columns(path: Path, labels: Sequence[str] | int, names: Sequence[str])
     if isinstance(labels, str):
         labels = [labels]
     if not isinstance(labels, int | np.integer):
-        if not len(labels):
-            raise DataFormatError(str(path), "labels= is empty; a dataset needs a label")
         return match_names(path, labels, names)
     if not 1 <= abs(labels) <= len(names):
         raise DataFormatError(str(path), f"labels={labels} does not fit the {len(names)} columns")
