@@ -1,6 +1,5 @@
 """Model files: the same predictions after loading, and nothing but a refusal from hostile files."""
 
-import io
 import json
 import os
 import pickle
@@ -8,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import warnings
-import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +23,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
-    GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
@@ -39,7 +36,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-import colabel._model_file
 from colabel.exceptions import ModelFileError
 from colabel.model_selection import TunedThreshold
 from colabel.persistence import load, read_metadata, save
@@ -49,14 +45,12 @@ from model_files import (
     X,
     Y,
     argument,
-    edit_array,
     edit_json,
     named,
     node,
     rewrite,
     saved,
     saved_in_doubt,
-    walk,
 )
 
 MODELS = {
@@ -359,115 +353,6 @@ def test_a_malicious_reduce_never_reaches_the_file(path, tmp_path_factory):
     assert not sentinel.exists()
 
 
-def bomb(members):
-    members["1.bin"] = bytes(50_000_000)
-
-
-def zeros(n):
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, data=np.zeros(n))
-    return buffer.getvalue()
-
-
-def sparse_bomb(members):
-    members["1.npz"] = zeros(5_000_000)
-
-
-def many_small_bombs(members):
-    """Add members none of which goes over the limit that holds for all together."""
-    members.update({f"{number}.npz": zeros(100_000) for number in range(20)})
-
-
-@pytest.mark.parametrize(
-    ("edit", "compression", "message"),
-    [
-        (bomb, zipfile.ZIP_DEFLATED, "packed members"),
-        (lambda m: None, zipfile.ZIP_DEFLATED, "packed members"),
-        (sparse_bomb, zipfile.ZIP_STORED, "to 38 MiB, more than a model file may"),
-        (many_small_bombs, zipfile.ZIP_STORED, "to 15 MiB, more than a model file may"),
-        (lambda m: m.update({"1.npz": b"PK"}), zipfile.ZIP_STORED, "1.npz cannot be read"),
-        (lambda m: m.update({"1.npy": b""}), zipfile.ZIP_STORED, "refers to"),
-        (lambda m: m.update({"/etc/passwd": b""}), zipfile.ZIP_STORED, "/etc/passwd"),
-        (lambda m: m.update({"../x.npy": b""}), zipfile.ZIP_STORED, "no place"),
-        (lambda m: m.update({"evil.py": b""}), zipfile.ZIP_STORED, "no place"),
-        (lambda m: m.pop("schema.json"), zipfile.ZIP_STORED, "not a model that colabel wrote"),
-        (lambda m: m.pop("colabel.json"), zipfile.ZIP_STORED, "not a model that colabel wrote"),
-        (lambda m: m.update({"schema.json": b"{"}), zipfile.ZIP_STORED, "schema.json cannot"),
-        (lambda m: m.update({"colabel.json": b"\xff"}), zipfile.ZIP_STORED, "colabel.json cannot"),
-        (lambda m: m.update({"colabel.json": b"[1]"}), zipfile.ZIP_STORED, "colabel.json is not"),
-        (
-            lambda m: m.update({"colabel.json": b"[" * 100_000}),
-            zipfile.ZIP_STORED,
-            "colabel.json cannot",
-        ),
-    ],
-)
-def test_archives_that_save_does_not_write_are_refused(
-    edit, compression, message, path, monkeypatch
-):
-    monkeypatch.setattr(colabel._model_file, "PACKING_FLOOR", 2**20)
-    rewrite(saved(path, LogisticRegression()), edit, compression)
-    with pytest.raises(ModelFileError, match=message):
-        load(path)
-
-
-def test_a_sparse_model_that_packs_well_loads_far_above_the_floor(path, monkeypatch):
-    monkeypatch.setattr(colabel._model_file, "PACKING_FLOOR", 2**10)
-    model = LogisticRegression().fit(X, Y[:, 0])
-    model.coef_ = sparse.random(200, 20_000, density=0.05, format="csr", random_state=0)
-    model.coef_.data[:] = 1
-    again = load(saved(path, model))
-    assert model.coef_.data.nbytes > 2**20
-    assert (again.coef_ != model.coef_).nnz == 0
-
-
-def test_what_packs_too_well_to_be_loaded_is_not_written(path, monkeypatch):
-    monkeypatch.setattr(colabel._model_file, "PACKING_FLOOR", 2**10)
-    with pytest.raises(ModelFileError, match="more than a model file may"):
-        save(LogisticRegression(C=sparse.csr_array((100_000, 5))), path)
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("number", [None, 0, "own"])
-def test_an_array_given_to_many_objects_is_refused(number, path):
-    """Each would read and unpack it anew."""
-
-    def change(schema):
-        found = [n for n in walk(schema) if isinstance(n.get("file"), str)]
-        copies = [{**found[0], "__id__": i + 1 if number == "own" else number} for i in range(9)]
-        content = node("builtins", "list", "ListNode", content=copies)
-        schema["content"]["content"]["coef_"] = content
-
-    model = LogisticRegression().fit(X, Y[:, 0])
-    rewrite(saved(path, model), edit_json("schema.json", change))
-    with pytest.raises(ModelFileError, match="sound way"):
-        load(path)
-
-
-def test_a_member_that_occurs_twice_is_refused(path):
-    save(LogisticRegression(), path)
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("schema.json", "{}")
-    with pytest.raises(ModelFileError, match="twice"):
-        load(path)
-
-
-def test_a_bomb_of_overlapping_members_is_refused(path):
-    """Many entries of the directory point at the same bytes."""
-    save(LogisticRegression(), path)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("1.bin", bytes(100_000))
-        big = archive.getinfo("1.bin")
-        for number in range(2, 50):
-            again = zipfile.ZipInfo(f"{number}.bin")
-            again.header_offset, again.CRC = big.header_offset, big.CRC
-            again.file_size = again.compress_size = big.file_size
-            archive.filelist.append(again)
-            archive.NameToInfo[again.filename] = again
-    with pytest.raises(ModelFileError, match="more than its size allows"):
-        load(path)
-
-
 def test_empty_random_missing_and_folder_paths_are_refused(path):
     for content, message in (
         (b"", "is empty"),
@@ -557,117 +442,6 @@ def test_another_scikit_learn_is_warned_of_once(version, path):
         load(path)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-
-
-def is_nodes(array):
-    return array.dtype.names is not None
-
-
-def set_at(field, row, value):
-    def change(nodes):
-        nodes[field][row] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        set_at("left_child", 0, 10**9),
-        set_at("right_child", 0, -7),
-        set_at("left_child", 1, 0),
-        set_at("right_child", 0, 0),
-        set_at("feature", 0, 6),
-        set_at("feature", 0, -1),
-    ],
-)
-@pytest.mark.parametrize("model", ["tree", "forest"])
-def test_trees_whose_indices_leave_them_are_refused(model, change, path):
-    rewrite(saved(path, MODELS[model].fit(X, Y)), edit_array(is_nodes, change))
-    with pytest.raises(ModelFileError, match="a Tree whose content is out of bounds"):
-        load(path)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        set_at("left", 0, 10**9),
-        set_at("right", 0, 0),
-        set_at("feature_idx", 0, 6),
-        set_at("is_categorical", 0, 1),
-    ],
-)
-def test_boosted_trees_whose_indices_leave_them_are_refused(change, path):
-    model = HistGradientBoostingClassifier(max_iter=2).fit(X, Y[:, 0])
-    rewrite(saved(path, model), edit_array(is_nodes, change))
-    with pytest.raises(ModelFileError, match="HistGradientBoostingClassifier whose content"):
-        load(path)
-
-
-def test_a_tree_with_a_forged_number_of_nodes_is_refused(path):
-    def change(schema):
-        tree = schema["content"]["content"]["tree_"]["content"]["content"]
-        tree["node_count"]["content"] = "-5"
-        tree["node_count"].pop("__id__")
-
-    rewrite(saved(path, MODELS["tree"].fit(X, Y)), edit_json("schema.json", change))
-    with pytest.raises(ModelFileError, match="out of bounds"):
-        load(path)
-
-
-@pytest.mark.parametrize("model", ["tree", "forest", "boosting"])
-def test_models_that_would_read_past_the_columns_of_x_are_refused(model, path):
-    def change(schema):
-        for found in walk(schema):
-            if "n_features_in_" in found:
-                found["n_features_in_"] = node("builtins", "str", "JsonNode", content="1")
-                if model == "forest":
-                    return
-
-    rewrite(saved(path, MODELS[model].fit(X, Y)), edit_json("schema.json", change))
-    with pytest.raises(ModelFileError, match="out of bounds"):
-        load(path)
-
-
-def test_missing_attributes_are_refused_where_they_guard(path):
-    model = HistGradientBoostingClassifier(max_iter=2).fit(X, Y[:, 0])
-    n_features = model.__dict__.pop("n_features_in_")
-    with pytest.raises(ModelFileError, match="out of bounds"):
-        load(saved_in_doubt(path, model))
-    model.n_features_in_ = n_features
-    model._predictors[0][0].nodes = model._predictors[0][0].nodes[None]
-    with pytest.raises(ModelFileError, match="out of bounds"):
-        load(saved_in_doubt(path, model))
-
-
-def test_sparse_arrays_whose_indices_leave_them_are_refused(path):
-    model = LogisticRegression().fit(X, Y[:, 0]).sparsify()
-    model.coef_.indices[0] = 1000
-    with pytest.raises(ModelFileError, match="csr_matrix whose content is out of bounds"):
-        load(saved_in_doubt(path, model))
-    model.coef_ = sparse.bsr_array(np.ones((1, 6)))
-    rename = {"__class__": "csr_array", "__module__": "scipy.sparse._csr"}
-    change = lambda schema: schema["content"]["content"]["coef_"].update(rename)  # noqa: E731
-    rewrite(saved_in_doubt(path, model), edit_json("schema.json", change))
-    with pytest.raises(ModelFileError, match="bsr_array whose content is out of bounds"):
-        load(path)
-
-
-def test_models_that_cannot_be_checked_load_only_if_the_caller_trusts_them(path):
-    boosted = GradientBoostingClassifier(n_estimators=2).fit(X, Y[:, 0])
-    with pytest.raises(ModelFileError, match="GradientBoostingClassifier, whose content cannot"):
-        load(saved_in_doubt(path, boosted))
-    again = load(path, trusted=[GradientBoostingClassifier])
-    assert np.array_equal(again.predict(X), boosted.predict(X))
-    frame = pd.DataFrame({"a": pd.Categorical(["x", "y"] * 50), "b": np.arange(100)})
-    categories = HistGradientBoostingClassifier(max_iter=2).fit(frame, np.arange(100) % 2)
-    helpers = ["sklearn.utils.validation.check_array"]
-    with pytest.raises(ModelFileError, match=r"not trusted: \['sklearn.*check_array'\]"):
-        load(saved_in_doubt(path, categories))
-    with pytest.raises(ModelFileError, match="out of bounds; name its type in trusted"):
-        load(path, trusted=helpers)
-    again = load(path, trusted=[HistGradientBoostingClassifier, *helpers])
-    assert np.array_equal(again.predict(frame), categories.predict(frame))
 
 
 def test_a_plain_skops_file_is_refused(path):
