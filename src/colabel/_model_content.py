@@ -1,7 +1,7 @@
 """What a model file may hold: which types without being asked, and what must be true of them.
 
 A type is on the list if it was read and does no harm, however a file fills it. Names alone do not
-make a model harmless, though. Compiled code walks trees, splines, sparse arrays and the state of
+make a model harmless, though. Compiled code walks trees, sparse arrays and the state of
 random generators by the numbers they hold, with no check of bounds: a forged one makes ``predict``
 read memory that is not its own. So those of everything loaded are checked here, once.
 """
@@ -31,7 +31,6 @@ _SPLIT = "sklearn.model_selection._split."
 REVIEWED = {
     "ObjectNode": {
         "colabel.metrics._scorers.MeasureScorer",
-        "scipy.interpolate._bsplines.BSpline",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.compose._column_transformer._RemainderColsList",
@@ -80,8 +79,6 @@ REVIEWED = {
                 "_top_k.precision_at_k",
             )
         ),
-        # What a BSpline keeps to give back arrays of the kind it was made of.
-        "scipy._lib.array_api_compat.numpy._aliases.asarray",
         "sklearn.feature_selection._univariate_selection.chi2",
         "sklearn.feature_selection._univariate_selection.f_classif",
         *(
@@ -206,8 +203,6 @@ def _is_sound(part: Any, bases: set[str]) -> bool:
         return _boosting_is_sound(part)
     if "_BaseScorer" in bases:
         return _scorer_is_sound(part)
-    if _full_name(part) == "scipy.interpolate._bsplines.BSpline":
-        return _spline_is_sound(part)
     if isinstance(part, (np.random.RandomState, np.random.Generator)):
         return _generator_is_sound(part)
     return True
@@ -268,25 +263,6 @@ def _scorer_is_sound(scorer: Any) -> bool:
     """Tell whether a scorer asks an estimator for predictions, and calls nothing else of it."""
     responses = vars(scorer)["_response_method"]
     return {responses} <= RESPONSES if isinstance(responses, str) else set(responses) <= RESPONSES
-
-
-def _spline_is_sound(spline: Any) -> bool:
-    """Tell whether the arrays of a BSpline have the sizes its degree asks for."""
-    state = vars(spline)
-    # Older scipy has these names without the underscore; a file with both would show each its own.
-    mark = "_" if "_t" in state else ""
-    knots, values, degree = state[f"{mark}t"], state[f"{mark}c"], state["k"]
-    return bool(
-        isinstance(degree, (int, np.integer))
-        and not (mark and {"t", "c"} & state.keys())
-        and all(
-            type(array) is np.ndarray and array.dtype == np.float64 for array in (knots, values)
-        )
-        and knots.ndim == 1
-        and values.ndim >= 1
-        and 0 <= degree <= (len(knots) - 2) // 2
-        and len(values) >= len(knots) - degree - 1
-    )
 
 
 def _generator_is_sound(generator: Any) -> bool:
