@@ -1,5 +1,6 @@
 """Bad calls and failing work: the exit status, and one sentence that names file and remedy."""
 
+import json
 import os
 import pickle
 import warnings
@@ -76,10 +77,51 @@ def test_a_csv_file_without_label_columns_asks_for_them(fails, files):
     assert "--labels 9 does not fit the 6 columns" in fails(
         2, "info", files / "small.csv", "--labels", "9"
     )
-    assert "label 'zzz' is no attribute" in fails(1, "info", files / "small.csv", "--labels", "zzz")
+    assert "label 'zzz' is no attribute" in fails(2, "info", files / "small.csv", "--labels", "zzz")
     assert "--labels has no meaning for npz files" in " ".join(
         fails(2, "info", files / "small.npz", "--labels", "-1").split()
     )
+
+
+def test_a_wrong_choice_of_labels_is_a_wrong_call_with_a_suggestion(fails, files, tmp_path):
+    sentence = fails(2, "info", files / "small.csv", "--labels", "sea,sky,skyy")
+    assert sentence.endswith("; did you mean sky?\n")
+    assert "Invalid value" not in sentence
+    assert "two label names mean the same attribute" in fails(
+        2, "info", files / "small.csv", "--labels", "sea,sea"
+    )
+    assert "--labels names no column" in fails(2, "info", files / "small.csv", "--labels", " , ")
+    assert "--labels 'a\\nb' cannot be read" in fails(
+        2, "info", files / "small.csv", "--labels", "a\nb"
+    )
+    (tmp_path / "empty.csv").write_text("a,y\n")  # nothing to suggest from
+    assert fails(2, "info", "empty.csv", "--labels", "z").endswith("attribute of the data file\n")
+
+
+def test_a_label_file_that_does_not_fit_is_a_bad_file(fails, files):
+    (files / "other.xml").write_text('<labels><label name="moon"/></labels>')
+    sentence = fails(1, "info", files / "small-meka.arff", "--xml", files / "other.xml")
+    assert sentence.startswith(f"colabel: {files / 'other.xml'}: label 'moon' is no attribute")
+
+
+def test_names_of_files_are_not_taken_for_options(fails, tmp_path):
+    bad = tmp_path / "labels=xml=.csv"
+    bad.write_text("a,y\n1,0\n1\n")
+    assert fails(1, "info", bad, "--labels", "y").startswith(f"colabel: {bad}, line 3")
+    assert fails(2, "info", bad).startswith(f"colabel: {bad}: a CSV file does not say")
+
+
+def test_labels_with_commas_stand_in_quotes(run, files):
+    outcome = run("info", files / "small.csv", "--labels", '"sun, sand", sky', "--json")
+    found = [label["name"] for label in json.loads(outcome.out)["labels"]]
+    assert found == ["sun, sand", "sky"]
+
+
+def test_a_column_called_by_a_number_wins_over_a_count(run, tmp_path):
+    (tmp_path / "years.csv").write_text("a,2,2020\n1,0,1\n2,1,0\n")
+    for choice, names in (("2020", ["2020"]), ("2", ["2"]), ("-2", ["2", "2020"])):
+        outcome = run("info", "years.csv", "--labels", choice, "--json")
+        assert [label["name"] for label in json.loads(outcome.out)["labels"]] == names
 
 
 def test_a_malformed_file_is_named_with_line_and_reason(fails, tmp_path):
@@ -117,8 +159,6 @@ def test_damaged_and_hostile_models_are_refused_and_run_nothing(fails, model, tm
 
 def rewritten(path, **changes):
     """The model file with other notes in its header."""
-    import json
-
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:
@@ -132,6 +172,12 @@ def rewritten(path, **changes):
 def test_notes_that_are_no_names_are_refused(fails, model, files, names):
     rewritten(model, label_names=names)
     assert "label_names is not a list of names" in fails(1, "evaluate", model, files / "small.npz")
+
+
+@pytest.mark.parametrize(("key", "note"), [("labels", 3), ("xml", []), ("zero_based", "yes")])
+def test_notes_of_the_wrong_kind_are_refused(fails, model, files, key, note):
+    rewritten(model, **{key: note})
+    assert f"damaged: {key} is no " in fails(1, "evaluate", model, files / "small.npz")
 
 
 def test_notes_that_do_not_fit_the_model_are_refused(fails, model, files):
@@ -189,9 +235,9 @@ def test_more_folds_than_samples_fail(fails, tmp_path):
 
 def test_an_unwritable_file_is_named(run, fails, files, model, monkeypatch):
     def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied", "p.csv")
+        raise PermissionError(13, "Permission denied", ".p.csv.draft")
 
-    monkeypatch.setattr("pathlib.Path.open", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
     sentence = fails(1, "predict", model, files / "other.npz", "-o", "p.csv")
     assert sentence == "colabel: p.csv: Permission denied\n"
 
@@ -204,6 +250,7 @@ def test_an_unwritable_file_is_named(run, fails, files, model, monkeypatch):
         (KeyboardInterrupt(), 130, "stopped"),
         (ValueError("two\n\n  lines"), 1, "two lines"),
         (OSError("odd"), 1, "odd"),
+        (ValueError("Input X is bad.\nYou might " + "consider " * 40), 1, "Input X is bad"),
         (ValueError("bell \x07 and \x1b[31mred"), 1, r"bell \x07 and \x1b[31mred"),
         (KeyError("x"), 1, "KeyError: 'x' (a fault of colabel? --debug shows where)"),
         (ValueError(), 1, "ValueError: (a fault of colabel? --debug shows where)"),

@@ -62,5 +62,5 @@ def test_every_command_and_option_is_on_the_page(run):
     text = PAGE.read_text(encoding="utf-8")
     for command in ("methods", "datasets", "info", "fit", "predict", "evaluate", "compare"):
         assert f"`colabel {command}" in text
-        for option in re.findall(r"(--[a-z]+)", run(command, "--help").out):
+        for option in re.findall(r"(--[a-z-]+)", run(command, "--help").out):
             assert option in text or option in ("--output", "--method", "--methods", "--param")

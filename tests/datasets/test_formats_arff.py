@@ -233,7 +233,6 @@ def test_labels_by_name_count_and_relation(tmp_path):
         ("a-test-sparse.arff", "A.XML"),
         ("a_reduced-train.arff", "a.xml"),
         ("a-fold12-test.arff", "a.xml"),
-        ("b.arff", "other.xml"),
     ],
 )
 def test_the_xml_beside_the_file_names_the_labels(tmp_path, data, xml):
@@ -245,6 +244,29 @@ def test_the_xml_beside_the_file_names_the_labels(tmp_path, data, xml):
     assert read(path).label_names == ("y",)
     assert read(path, format="mulan").label_names == ("y",)
     assert read(path, format="meka").label_names == ("x",)
+
+
+@pytest.mark.parametrize(("relation", "name"), [("r", "y"), ("'r: -C 1'", "x")])
+def test_the_only_xml_in_the_folder_counts_unless_the_relation_names_labels(
+    tmp_path, relation, name
+):
+    path = arff(tmp_path, ["1,0"], ("x {0,1}", "y {0,1}"), relation)
+    (tmp_path / "other.xml").write_text('<labels><label name="y"/></labels>')
+    assert read(path).label_names == (name,)
+    assert read(path, format="mulan").label_names == ("y",)
+
+
+def test_the_last_count_in_the_relation_is_that_of_the_labels(tmp_path):
+    path = arff(tmp_path, ["1,0,1"], ("p {0,1}", "q {0,1}", "r {0,1}"), "'x -C 3: -C 2 -W 1'")
+    assert read(path).label_names == ("p", "q")
+
+
+@pytest.mark.parametrize("row", ["1.5,2,u", "{0 1.5,1 2}"])
+def test_an_arff_file_without_labels_can_be_asked_for(tmp_path, row):
+    data = read(arff(tmp_path, [row], ("a real", "b real", "c {u,v}")), labels=[])
+    assert data.Y.shape == (1, 0)
+    assert data.label_names == ()
+    assert np.array_equal(np.ravel(data.X.toarray() if data.is_sparse else data.X), [1.5, 2, 1, 0])
 
 
 def test_a_folder_that_cannot_be_listed_has_no_label_files(tmp_path, monkeypatch):

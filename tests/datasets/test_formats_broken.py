@@ -4,9 +4,11 @@ import gzip
 import os
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from colabel.datasets.formats import _assemble, _stream, arff, mulan, read
+from colabel.datasets.formats._columns import by_group
 from colabel.exceptions import DataFormatError, DatasetNotFoundError
 
 HEAD = "@relation r\n@attribute a numeric\n@attribute c {u,v}\n@attribute y {0,1}\n@data\n"
@@ -31,6 +33,9 @@ ARFF = [
     (HEAD.replace("numeric", "string") + "x,u,1\n", 2, 1, "'a' is of type string"),
     (HEAD.replace("numeric", "date 'yyyy'") + "x,u,1\n", 2, 1, "'a' is of type date"),
     (HEAD.replace("{0,1}", "{0,1,2}") + "1,u,1\n", 4, 1, "'y' has 3 values"),
+    (HEAD.replace(" c ", " a "), 3, 1, "columns 1 and 2 have the same name 'a'"),
+    (HEAD.replace(" a ", " c=u "), None, None, "columns 1 and 2 have the same name 'c=u'"),
+    (HEAD + "inf,u,1\n", 6, 1, "column 'a': 'inf' is not a number"),
     (HEAD, None, None, "no rows after @data"),
     (HEAD + "% only remarks\n\n", None, None, "no rows after @data"),
     (HEAD + "1,u\n", 6, 4, "2 values for 3 columns"),
@@ -76,6 +81,7 @@ SVM = [
     ("0 1:2\n0 1:x\n", 2, 5, "'x' is not a number"),
     ("0 1:2\n0 1:\n", 2, 5, "'' is not a number"),
     ("0 :2\n", 1, 3, "is no feature number"),
+    ("0 1:2\n0 1:-inf\n", 2, 5, "'-inf' is not a number"),
     ("0 a:2\n", 1, 3, "'a' is no feature number"),
     ("0 1:1 1:2\n", 1, 7, "occurs twice"),
     ("0 1:1:2\n", 1, 5, "'1:2' is not a number"),
@@ -100,8 +106,23 @@ CSV = [
     ('a,y\n1,0\n"1,0\n', 3, 1, "quote is not closed"),
     ('a,y\n1,0\n"1"2,0\n', 3, 4, "text after a closing quote"),
     ("a,y\n1,0\n2,\n", 3, 3, "a label cannot be missing"),
-    ("a,y\n1,0\n2,1\n3,2\n", None, None, "more than two values"),
-    ("a,y\n1,p\n2,q\n3,r\n", 2, 3, "more than two values"),
+    ("a,y\n1,0\n2,1\n3,2\n", 4, 3, "more than two values"),
+    ("a,y\n1,p\n2,q\n3,r\n", 4, 3, "more than two values"),
+    ("a,y\n1,1\n2,2\n", 3, 3, "'y' holds 1 and 2, but a label is 0/1 or -1/1"),
+    ("a,y\n1,3\n2,3\n", 2, 3, "'y' holds 3, but"),
+    ("a,y\n1,b\n2,b\n", 2, 3, "'y' holds only 'b'"),
+    ("a,b,a,y\n1,2,3,0\n", 1, 5, "columns 1 and 3 have the same name 'a'"),
+    ("w,w=u,y\nu,1,0\nv,2,1\n", None, None, "columns 1 and 3 have the same name 'w=u'"),
+    ("1,2,0\n3,4,1\n", 1, 1, "the first line holds only numbers"),
+    ("\n1,5;2;1\n3;4;1\n", 2, 1, "the first line holds only numbers"),
+    ("a,b,y\n1,2,0\n2,3,0\n3,x,1\n4,u,1\n", 4, 3, "'b' holds numbers, and 'x' is none"),
+    ("a,b,y\n1,x,0\n2,3,0\n", 2, 3, "'b' holds numbers, and 'x' is none"),
+    ("a;y\n1,5;0\n2,5;1\n", 2, 1, "'a' holds numbers, and '1,5' is none"),
+    ('a,y\n"1,234.5",0\n7,1\n', 2, 1, "write a point for decimals"),
+    ("a;y\n" + "".join(f"{i},5;1\n" for i in range(1002)), 2, 1, "'0,5' is none"),
+    ("a,y\n1,0\n-inf,1\n", 3, 1, "'-inf' is none"),
+    ("a,y\ninf,0\nInfinity,1\n", 2, 1, "'inf' is none"),
+    ("a,b,y\nu,2,0\n3,0\n", 3, 4, "2 values for 3 columns"),
     ("a,y\n" + "".join(f"w{i},1\n" for i in range(1001)), 2, 1, "more than 1000 different"),
     ("a" + "," * 100_000 + "\n", 1, 100_001, "more than 100000 fields"),
     ("a,y\n1,0\n\0", 3, 1, "NUL byte"),
@@ -165,9 +186,9 @@ def test_wrong_label_choices_are_an_error(tmp_path, labels, reason):
 
 def test_a_name_that_fits_two_columns_is_an_error(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("a,y,y\n1,0,1\n")
+    path.write_text("a,y ?,'y' ?\n1,0,1\n")
     with pytest.raises(DataFormatError, match="fits 2 attributes"):
-        read(path, labels=["y"])
+        read(path, labels=['"y" ?'])
 
 
 def test_a_csv_file_without_labels_names_the_remedy(tmp_path):
@@ -358,6 +379,56 @@ def test_defaults_that_would_fill_memory_are_refused(tmp_path, monkeypatch, rows
     monkeypatch.setattr(_assemble, "MAX_DENSE_BYTES", 1)
     with pytest.raises(DataFormatError, match="would fill"):
         read(path, labels=labels)
+
+
+def test_long_names_of_many_values_are_refused_in_little_memory(tmp_path):
+    path, values = tmp_path / "x.arff", ",".join(f"v{i}" for i in range(3000))
+    name = "n" * 1_000_000
+    head = f"@relation r\n@attribute {name} {{{values}}}\n@attribute y {{0,1}}\n@data\n"
+    path.write_text(head + "v1,1\n")
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataFormatError, match="names of one-hot columns would take more"):
+            read(path, labels=["y"])
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
+    assert read(path, labels=["y"], one_hot=False).X.tolist() == [[1.0]]
+
+
+def test_unknown_values_of_sparse_rows_count_as_filled_cells(tmp_path, monkeypatch):
+    path = tmp_path / "x.arff"
+    path.write_text(HEAD.replace("{u,v}", "{u,v,w,x}") + "{1 ?}\n" * 10)
+    monkeypatch.setattr(_assemble, "MAX_FILLED_CELLS", 49)
+    with pytest.raises(DataFormatError, match="would fill 50 cells"):
+        read(path, labels=-1)
+    monkeypatch.setattr(_assemble, "MAX_FILLED_CELLS", 50)
+    assert np.isnan(read(path, labels=-1).X.toarray()[:, 1:]).all()
+
+
+def test_columns_are_grouped_as_by_looking_for_each_kind_but_in_one_go():
+    rng = np.random.default_rng(0)
+    for group in (rng.integers(0, 5, 40), np.empty(0, np.int64), np.array([3]), np.arange(9)[::-1]):
+        expected = [np.flatnonzero(group == g).tolist() for g in np.unique(group)]
+        assert [places.tolist() for places in by_group(group)] == expected
+    # A million kinds: looking for each of them would take hours.
+    assert len(by_group(rng.permutation(1_000_000))) == 1_000_000
+
+
+def test_a_wide_csv_file_with_one_stray_label_is_refused_in_little_memory(tmp_path):
+    path, width, rng = tmp_path / "x.csv", 2000, np.random.default_rng(0)
+    rows = [",".join(map(str, row)) for row in rng.integers(0, 10**6, (100, width))]
+    head = ",".join([*(f"a{j}" for j in range(width)), "y"]) + "\n"
+    body = "".join(f"{row},{i % 2}\n" for i, row in enumerate(rows))
+    path.write_text(head + body + rows[0] + ",yes\n")
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataFormatError, match="'y' has more than two values") as caught:
+            read(path, labels=-1)
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+    finally:
+        tracemalloc.stop()
+    assert caught.value.line == 102
 
 
 HOSTILE_LINES = [

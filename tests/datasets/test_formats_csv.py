@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from colabel.datasets.formats import read, write
+from colabel.datasets.formats import _names, _survey, read, write
+from colabel.exceptions import DataFormatError
 
 
 def csv(tmp_path, text, name="x.csv"):
@@ -26,7 +27,9 @@ def test_quoted_names_may_hold_delimiters_and_quotes(tmp_path):
     assert data.feature_names == ("a;;;b", 'say "x"')
 
 
-@pytest.mark.parametrize("unknown", ["", "?", "NA", "nan", "NaN", '""', "null"])
+@pytest.mark.parametrize(
+    "unknown", ["", "?", "NA", "nan", '""', "null", "None", "#N/A", "n/a", "-"]
+)
 def test_unknown_numbers_are_nan(tmp_path, unknown):
     data = read(csv(tmp_path, f"a,b,y\n1,{unknown},0\n{unknown},2,1\n"), labels=-1)
     assert np.array_equal(data.X, [[1, np.nan], [np.nan, 2]], equal_nan=True)
@@ -42,12 +45,18 @@ def test_words_become_one_hot_columns_in_sorted_order(tmp_path):
     assert np.array_equal(places.X[:, 1], [1, 0, nan], equal_nan=True)
 
 
-def test_a_word_far_down_makes_its_whole_column_words(tmp_path, monkeypatch):
+def test_a_word_far_down_a_column_of_numbers_is_refused_where_it_stands(tmp_path, monkeypatch):
     monkeypatch.setattr("colabel.datasets.formats._stream.BLOCK_BYTES", 64)
     text = "a,w,y\n" + "1,2,0\n" * 50 + "1,x,1\n"
-    data = read(csv(tmp_path, text), labels=-1)
-    assert data.feature_names == ("a", "w=2", "w=x")
-    assert data.X[:, 2].tolist() == [0] * 50 + [1]
+    with pytest.raises(DataFormatError, match="'w' holds numbers, and 'x' is none") as caught:
+        read(csv(tmp_path, text), labels=-1)
+    assert (caught.value.line, caught.value.column) == (52, 3)
+
+
+def test_words_that_only_partly_look_like_numbers_are_words(tmp_path):
+    data = read(csv(tmp_path, "w;y\n1,5;0\noak;1\noak;1\n"), labels=-1)
+    assert data.feature_names == ("w=1,5", "w=oak")
+    assert data.X.tolist() == [[1, 0], [0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -57,9 +66,12 @@ def test_a_word_far_down_makes_its_whole_column_words(tmp_path, monkeypatch):
         (("1.0", "0.0"), "y", [1, 0]),
         (("no", "yes"), "y", [0, 1]),
         (("male", "female"), "y=male", [1, 0]),
-        (("1", "2"), "y=2", [0, 1]),
         (("-1", "1"), "y", [0, 1]),
-        (("b", "b"), "y=b", [1, 1]),
+        (("+1.0", "-1"), "y", [1, 0]),
+        (("-1", "-1"), "y", [0, 0]),
+        (("1", "1"), "y", [1, 1]),
+        (("yes", "yes"), "y", [1, 1]),
+        (("no", "no"), "y", [0, 0]),
         (("0", "0"), "y", [0, 0]),
     ],
 )
@@ -98,3 +110,23 @@ def test_no_labels_can_be_asked_for(tmp_path):
     data = read(path, labels=[])
     assert data.Y.shape == (2, 0)
     assert data.feature_names == ("a", "b")
+
+
+def test_names_that_are_numbers_are_written_in_quotes_and_read_back(tmp_path):
+    data = read(csv(tmp_path, '"0","1,5","-inf"\n7,8,1\n'), labels=-1)
+    write(data, tmp_path / "copy.csv")
+    copy = read(tmp_path / "copy.csv", labels=-1)
+    assert (copy.feature_names, copy.label_names) == (("0", "1,5"), ("-inf",))
+
+
+def test_words_and_names_that_would_fill_memory_are_refused(tmp_path, monkeypatch):
+    path = csv(tmp_path, "width,w,y\nu,p,0\nv,q,1\n")
+    monkeypatch.setattr(_names, "MAX_NAME_CHARACTERS", 15)
+    with pytest.raises(DataFormatError, match="more than 15 characters"):
+        read(path, labels=-1)
+    assert read(path, labels=-1, one_hot=False).n_features == 2
+    monkeypatch.setattr(_names, "MAX_NAME_CHARACTERS", 16)
+    assert read(path, labels=-1).n_features == 4
+    monkeypatch.setattr(_survey, "MAX_WORD_BYTES", 3 * 65)
+    with pytest.raises(DataFormatError, match="take more than 0 MiB"):
+        read(path, labels=-1)

@@ -28,7 +28,9 @@ class TestNpz:
         ("change", "reason"),
         [
             ({"X": None}, "X is missing"),
-            ({"Y": None}, "Y is missing"),
+            ({"X": np.array([[1, np.inf], [0, 0]])}, "X has infinite values"),
+            ({"Y": None, "Y_data": np.ones(1)}, "Y is missing"),
+            ({"feature_names": np.array(["a", "a"])}, "columns 1 and 2 have the same name 'a'"),
             ({"X": np.ones(2)}, "X is not a two-dimensional"),
             ({"X": np.array([["a"], ["b"]])}, "X is not a two-dimensional"),
             ({"Y": np.array([[2], [0]])}, "other than 0 and 1"),
@@ -54,6 +56,8 @@ class TestNpz:
             ("X_shape", np.array([10**12, 2])),
             ("X_shape", np.array([-2, 2])),
             ("X_shape", np.array([2])),
+            ("X_shape", np.array([2, np.inf])),
+            ("X_shape", np.array([2, 1 << 63], np.uint64)),
             ("X_data", np.array(["a", "b"])),
             ("X_data", np.ones(1)),
         ],
@@ -84,6 +88,43 @@ class TestNpz:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("X.npy", raw)
         assert "more than the file holds" in refused_npz(path)
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), ",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (2, '",
+            "{'descr': [()], 'fortran_order': False, 'shape': (2, 2)}",
+            f"{{'descr': ('<f8', ({10**30},)), 'fortran_order': False, 'shape': (2, 2)}}",
+            f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({10**30}, 0)}}",
+            "{'descr': '<f8,,', 'fortran_order': False, 'shape': (2, 2)}",
+            "\\",
+            "(" * 500,
+            "{[]: 1}",
+        ],
+    )
+    @pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00"])
+    def test_a_header_that_cannot_be_parsed_is_refused(self, tmp_path, header, version):
+        size = len(header).to_bytes(2 if version == b"\x01\x00" else 4, "little")
+        path = tmp_path / "x.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("X.npy", b"\x93NUMPY" + version + size + header.encode() + b"\0" * 64)
+        assert refused_npz(path)
+
+    @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+    def test_packing_that_numpy_does_not_write_is_refused(self, tmp_path, packing):
+        path, array = tmp_path / "x.npz", io.BytesIO()
+        np.save(array, np.eye(2))
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            archive.writestr("X.npy", array.getvalue())
+        assert "packed in a way that NumPy does not write" in refused_npz(path)
+
+    def test_without_labels_it_is_data_without_labels(self, tmp_path):
+        data = read(npz(tmp_path / "x.npz", X=np.eye(2)))
+        assert data.Y.shape == (2, 0)
+        assert data.Y.dtype == np.int8
+        assert data.label_names == ()
+        assert data.X.tolist() == [[1, 0], [0, 1]]
 
     def test_a_large_unpacked_size_is_refused(self, tmp_path, monkeypatch):
         monkeypatch.setattr(_stream, "MAX_UNPACKED_BYTES", 100)

@@ -142,6 +142,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
+def test_a_failure_among_the_rows_leaves_no_orphan_label_file(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("colabel.datasets.formats.arff.stored_row", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write(tiny(), tmp_path / "x.arff")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such folder"):
         write(tiny(), tmp_path / "nowhere" / "x.npz")
@@ -160,6 +170,9 @@ def test_packed_files_depend_on_the_content_alone(tmp_path, name):
     [
         ({"X": np.array([[np.inf]])}, "x.arff", "infinite"),
         ({"X": sparse.csr_array([[np.inf]])}, "x.csv", "infinite"),
+        ({"label_names": ("a",)}, "x.arff", "2 columns have the name 'a'"),
+        ({"label_names": ("a",)}, "x.csv", "2 columns have the name 'a'"),
+        ({"X": np.ones((1, 2)), "feature_names": ("b", "b")}, "x.npz", "2 columns have the name"),
         ({"label_names": ("\x01",)}, "x.arff", "XML cannot hold"),
         ({"feature_names": ("\ud800",)}, "x.csv", "lone surrogate"),
         ({"label_names": ("y\0",)}, "x.npz", "NUL character"),
@@ -172,6 +185,13 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path, change, name, reason):
     with pytest.raises(ValueError, match=reason):
         write(Dataset(**(parts | change)), tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_feature_and_a_label_may_share_their_name_where_the_lists_are_apart(tmp_path):
+    for name in ("x.npz", "x.svm"):
+        write(Dataset(np.ones((1, 1)), np.ones((1, 1), np.int8), ("a",), ("a",)), tmp_path / name)
+    back = read(tmp_path / "x.npz")
+    assert back.feature_names == back.label_names == ("a",)
 
 
 def originals():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from colabel.datasets.formats import read
+from colabel.datasets.formats import _assemble, read
+from colabel.exceptions import DataFormatError
 
 
 def svm(tmp_path, text):
@@ -24,6 +26,34 @@ def test_labels_before_features_counted_from_one(tmp_path):
 def test_a_zero_index_anywhere_means_counting_from_zero(tmp_path):
     data = read(svm(tmp_path, "0 1:5\n0 0:6\n"))
     assert data.X.toarray().tolist() == [[0, 5], [6, 0]]
+
+
+def test_the_base_can_be_given_so_that_files_agree(tmp_path):
+    path = svm(tmp_path, "0 1:5 2:6\n")
+    assert read(path).X.toarray().tolist() == [[5, 6]]
+    assert read(path, zero_based=False).X.toarray().tolist() == [[5, 6]]
+    assert read(path, zero_based=True).X.toarray().tolist() == [[0, 5, 6]]
+    headed = svm(tmp_path, "1 3 1\n0 1:5 2:6\n")
+    assert read(headed, zero_based=False).X.toarray().tolist() == [[5, 6, 0]]
+    with pytest.raises(DataFormatError, match="against zero_based=False"):
+        read(svm(tmp_path, "0 0:5\n"), zero_based=False)
+    with pytest.raises(ValueError, match="zero_based must be True, False or"):
+        read(path, zero_based="yes")
+    with pytest.raises(ValueError, match="zero_based= has no meaning for csv"):
+        read(tmp_path / "x.csv", labels=1, zero_based=False)
+
+
+def test_a_label_matrix_far_larger_than_its_file_stays_sparse(tmp_path):
+    data = read(svm(tmp_path, "999999 1:1\n" + "0 1:1\n" * 20))
+    assert sparse.issparse(data.Y)
+    assert data.Y.shape == (21, 1_000_000)
+    assert data.Y.sum() == 21
+
+
+def test_a_label_matrix_that_is_well_filled_is_dense(tmp_path, monkeypatch):
+    monkeypatch.setattr(_assemble, "FREE_LABEL_CELLS", 1)
+    assert not sparse.issparse(read(svm(tmp_path, "63 1:1\n")).Y)
+    assert sparse.issparse(read(svm(tmp_path, "64 1:1\n")).Y)
 
 
 def test_comments_query_ids_blanks_and_order(tmp_path):

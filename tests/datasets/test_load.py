@@ -221,6 +221,43 @@ def test_options_reach_the_reader(empty):
     assert data.feature_names == ("a", "b")
 
 
+@pytest.mark.parametrize(
+    ("options", "values"),
+    [
+        ({}, [[5.0, 6.0]]),
+        ({"zero_based": True}, [[0.0, 5.0, 6.0]]),
+        ({"n_features": 4, "n_labels": 3}, [[5.0, 6.0, 0.0, 0.0]]),
+    ],
+)
+def test_svmlight_options_and_the_format_reach_the_reader(empty, options, values):
+    path = empty / "mine.data"
+    path.write_text("0 1:5 2:6\n")
+    data = load(path, format="svmlight", **options)
+    assert data.X.toarray().tolist() == values
+    assert data.n_labels == options.get("n_labels", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("labels", ["Class1"]),
+        ("labels", []),
+        ("xml", "yeast.xml"),
+        ("format", "arff"),
+        ("n_features", 103),
+        ("n_labels", 14),
+        ("zero_based", False),
+    ],
+)
+def test_options_that_a_registered_name_would_ignore_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}= is for files; the registered yeast"):
+        load("yeast", **{name: value})
+
+
+def test_one_hot_has_nothing_to_change_in_yeast():
+    assert np.array_equal(load("yeast", one_hot=False).X, load("yeast").X)
+
+
 # Registered files
 
 
@@ -263,6 +300,15 @@ def test_svmlight_halves_get_the_registered_width(empty, monkeypatch):
     assert data.X.toarray().tolist() == [[1, 0.5, 0, 0, 0], [0, 0, 1, 0, 0]]
     assert np.asarray(data.Y).tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
     assert load("toy:train").X.shape == (1, 5)
+
+
+def test_halves_of_dense_and_sparse_labels_are_joined(empty, monkeypatch):
+    monkeypatch.setattr("colabel.datasets.formats._assemble.FREE_LABEL_CELLS", 200)
+    files = {"a.svm": "0 1:1\n" * 2, "b.svm": "99 1:2\n" * 4 + "1:3\n" * 100}
+    register(monkeypatch, empty, files, all=("a.svm", "b.svm"), n_features=1, n_labels=100)
+    data = load("toy")
+    assert sparse.issparse(data.Y)
+    assert data.Y.sum(axis=0)[[0, 99]].tolist() == [2, 4]
 
 
 def test_registered_label_columns_are_used_unless_others_are_given(empty, monkeypatch):

@@ -1,7 +1,10 @@
 """compare and summarise from Python."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import Dataset
@@ -27,6 +30,81 @@ def test_the_default_methods_are_quick_ones_plain_and_tuned():
     names = default_methods()
     plain = [name for name in METHODS if METHODS[name].demo]
     assert names == [*plain, *(f"{name}+top_1" for name in plain)]
+
+
+def load_many_sets(name, split=None):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    n_labels = 2 if name == "few" else 20
+    Y = rng.integers(0, 2, size=(400, n_labels)).astype(np.int8)
+    names = tuple(f"y{i}" for i in range(n_labels))
+    return Dataset(X, Y, ("a", "b"), names, name)
+
+
+class Constant(BinaryRelevance):
+    """Predicts nothing, at once."""
+
+    def fit(self, X, y, **params):
+        self.n_labels_ = y.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), self.n_labels_), int)
+
+    def decision_function(self, X):
+        return self.predict(X)
+
+
+def test_a_method_that_is_slow_with_many_label_sets_is_not_run_unasked(monkeypatch, tmp_path):
+    module = import_module("colabel.lab.compare")
+    monkeypatch.setattr(module, "make", lambda name, seed: Constant())
+    cells = []
+    with pytest.warns(
+        UserWarning, match="many has 3[0-9]+ distinct label sets: powset and"
+    ) as said:
+        rows = compare(
+            ["few", "many"],
+            split="holdout:0.2",
+            load_data=load_many_sets,
+            run_dir=tmp_path,
+            on_plan=cells.append,
+        )
+    assert len(said) == 1
+    names = default_methods()
+    assert {"powset", "powset+top_1"} <= set(names)
+    assert [r.method for r in rows if r.data == "few"] == names
+    quick = [name for name in names if not name.startswith("powset")]
+    assert [r.method for r in rows if r.data == "many"] == quick == default_methods(301)
+    assert default_methods(300) == names
+    assert cells == [len(rows)]
+    (named,) = compare(["many"], ["powset"], split="holdout:0.2", load_data=load_many_sets)
+    assert named.method == "powset"
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_missing_values_fail_with_one_sentence_that_names_the_column(container, split):
+    def load(name, split_asked):
+        data = load_small(name, split_asked)
+        X = data.X.copy()
+        if split_asked == split:
+            X[:2, 1] = X[3, 2] = np.nan
+        return Dataset(container(X), data.Y, data.feature_names, data.label_names, name)
+
+    (found,) = compare(
+        ["x"], ["br"], split="official", load_data=lambda name, split: load(name, split)
+    )
+    assert found.result.status == (
+        "failed: column 'b' has 2 missing values (3 in all); fill them in or leave such columns out"
+    )
+
+
+def test_of_a_long_reason_the_first_sentence_is_kept():
+    def build(seed):
+        raise ValueError("It is bad.\nYou might consider " + "much " * 60)
+
+    (found,) = compare(["x"], [Variant("v", build, {})], split="holdout:0.5", load_data=load_small)
+    assert found.result.status == "failed: ValueError: It is bad"
 
 
 def test_callbacks_hear_of_every_cell_in_order():

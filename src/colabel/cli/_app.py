@@ -100,7 +100,8 @@ def _fail(error: BaseException) -> int:
 
 def _judge(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UsageError):
-        return 2, error.format_message()
+        own = isinstance(error, typer.BadParameter) and error.param is None  # whole as it stands
+        return 2, error.message if own else error.format_message()
     if isinstance(error, typer.Abort | KeyboardInterrupt):
         return 130, "stopped"
     if isinstance(error, UnknownNameError | DatasetNotFoundError):
@@ -111,8 +112,12 @@ def _judge(error: BaseException) -> tuple[int, str]:
         return 1, f"out of memory; {error}" if str(error) else "out of memory"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return 1, f"{error.filename}: {error.strerror}"
-    if isinstance(error, ColabelError | ValueError | OSError) and str(error):
+    if isinstance(error, ColabelError) and str(error):
         return 1, str(error)
+    if isinstance(error, ValueError | OSError) and str(error):
+        from colabel.lab.compare import first_sentence
+
+        return 1, first_sentence(str(error))
     return 1, f"{type(error).__name__}: {error} (a fault of colabel? --debug shows where)"
 
 

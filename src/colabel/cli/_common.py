@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from colabel.exceptions import DataFormatError
+from colabel.cli._labels import blame_call, load_labelled, without_advice
+from colabel.exceptions import ColabelError, DataFormatError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
@@ -20,11 +21,13 @@ __all__ = [
     "Json",
     "Labels",
     "ModelPath",
+    "NFeatures",
     "Xml",
     "check_file",
     "check_folder",
     "is_registered",
     "load_data",
+    "load_training_data",
     "parse_params",
     "print_json",
 ]
@@ -43,8 +46,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="NAMES",
-        help="Label columns of a file that does not name them: names separated by commas, "
-        "or N for the first N columns, -N for the last N.",
+        help="Label columns of a file that does not name them: names separated by commas "
+        "(in double quotes where they have commas), or N for the first N columns, -N for the last.",
     ),
 ]
 Xml = Annotated[
@@ -53,27 +56,49 @@ Xml = Annotated[
         "--xml", metavar="FILE", help="Mulan's list of labels, where it is not beside DATA."
     ),
 ]
+NFeatures = Annotated[
+    int | None,
+    typer.Option(
+        "--n-features",
+        metavar="N",
+        min=1,
+        help="Number of features of a LIBSVM file, which does not say it.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 def load_data(
-    name: str, labels: str | None = None, xml: Path | None = None, split: str | None = None
+    name: str,
+    labels: str | None = None,
+    xml: Path | None = None,
+    split: str | None = None,
+    **options: Any,
 ) -> Dataset:
-    """Load DATA as the options say."""
+    """Load DATA as the options say; those that are None are left to the reader."""
     from colabel.datasets import load
 
     if is_registered(name) and (labels is not None or xml is not None):
         raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")
+    given = {"split": split, "xml": xml, **options}
+    given = {key: value for key, value in given.items() if value is not None}
     try:
-        return load(name, split, labels=parse_labels(labels), xml=xml)
+        return load(name, **given) if labels is None else load_labelled(name, labels, **given)
     except ValueError as error:
-        # What Python calls labels= is --labels here, and giving it wrongly is a wrong call.
-        sentence = re.sub(r"\b(labels|xml)=", r"--\1 ", str(error)).strip()
-        if sentence != str(error):
+        sentence = blame_call(error, name, labels)
+        if sentence is not None:
             raise typer.BadParameter(sentence) from error
-        if isinstance(error, DataFormatError) and error.reason.endswith("; give format="):
-            raise DataFormatError(error.path, error.reason.removesuffix("; give format=")) from None
+        if isinstance(error, DataFormatError):
+            raise without_advice(error) from error
         raise
+
+
+def load_training_data(name: str, *args: Any, **options: Any) -> Dataset:
+    """Load DATA that a method is to learn from."""
+    dataset = load_data(name, *args, **options)
+    if not dataset.n_labels:
+        raise ColabelError(f"{name} has no labels to learn")
+    return dataset
 
 
 def is_registered(name: str) -> bool:
@@ -81,16 +106,6 @@ def is_registered(name: str) -> bool:
     from colabel.datasets import list_datasets
 
     return name.lower().partition(":")[0] in {info.name for info in list_datasets()}
-
-
-def parse_labels(text: str | None) -> list[str] | int | None:
-    """Read ``--labels``: a number, or names separated by commas."""
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return [name.strip() for name in text.split(",")]
 
 
 def parse_params(pairs: list[str]) -> dict[str, Any]:
@@ -115,12 +130,21 @@ def _value(text: str) -> Any:
     return text if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def check_file(output: Path) -> None:
+def check_file(output: Path, *inputs: str | Path | None) -> None:
     """Find out before the work is done whether its result can be kept in this file."""
     if output.is_dir():
         raise typer.BadParameter(f"{output} is a folder; -o takes a file name")
     if not output.absolute().parent.is_dir():
         raise typer.BadParameter(f"the folder {output.parent} does not exist; make it first")
+    for path in inputs:
+        if path is not None and _is_same(path, output):
+            raise typer.BadParameter(f"-o {output} would overwrite {path}; choose another name")
+
+
+def _is_same(path: str | Path, output: Path) -> bool:
+    if isinstance(path, str) and is_registered(path):
+        return False
+    return os.path.exists(path) and output.exists() and os.path.samefile(path, output)
 
 
 def check_folder(output: Path) -> None:

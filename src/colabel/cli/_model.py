@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from colabel.cli._common import load_data
-from colabel.exceptions import DatasetNotFoundError, ModelFileError
+import typer
+
+from colabel.cli._common import is_registered, load_data
+from colabel.cli._labels import is_unknown
+from colabel.cli._words import list_names, with_known_words
+from colabel.exceptions import DataFormatError, DatasetNotFoundError, ModelFileError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
 
-__all__ = ["load_for_model", "open_model"]
+__all__ = ["is_svmlight", "load_for_model", "open_model"]
 
 _CSV = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
+_ARFF = re.compile(r"\.arff(\.gz)?$", re.IGNORECASE)
 _SVMLIGHT = re.compile(r"\.(svm|libsvm|svmlight|txt)(\.gz)?$", re.IGNORECASE)
 
 
@@ -25,16 +31,30 @@ def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
 
     if not path.exists():
         raise DatasetNotFoundError(f"there is no model file {path}; colabel fit makes one")
+    if not path.is_file():  # opening a pipe would wait for ever
+        raise ModelFileError(f"{path} cannot be read: it is no regular file")
     metadata = read_metadata(path)
     estimator = load(path)
     if not hasattr(estimator, "predict"):
         raise ModelFileError(f"{path} holds no model but a {type(estimator).__name__}")
+    _check_notes(path, metadata)
+    metadata.setdefault("method", type(estimator).__name__)
+    return estimator, metadata
+
+
+def _check_notes(path: Path, metadata: dict[str, Any]) -> None:
     for key in ("label_names", "feature_names"):
         names = metadata.setdefault(key, None)
         if names is not None and not _is_names(names):
             raise ModelFileError(f"{path} is damaged: {key} is not a list of names")
-    metadata.setdefault("method", type(estimator).__name__)
-    return estimator, metadata
+    for key, kind in (("labels", str), ("xml", str), ("zero_based", bool)):
+        if not isinstance(metadata.setdefault(key, None), kind | None):
+            raise ModelFileError(f"{path} is damaged: {key} is no {kind.__name__}")
+
+
+def is_svmlight(name: str) -> bool:
+    """Say whether DATA is a LIBSVM file."""
+    return _SVMLIGHT.search(name) is not None and not is_registered(name)
 
 
 def load_for_model(
@@ -43,33 +63,80 @@ def load_for_model(
     model: Path,
     labels: str | None,
     xml: Path | None,
+    n_features: int | None = None,
     *,
     labels_too: bool = True,
 ) -> Dataset:
     """Load DATA with its columns in the order the model knows, by name.
 
-    Prediction needs the features only, evaluation the labels too. The labels of a CSV file are
-    those of the model unless the call says otherwise; for prediction it needs none.
+    Prediction needs the features only, evaluation the labels too. Where the call does not say
+    which columns are labels, those of the model are, or those that were chosen to fit it.
     """
-    from colabel.datasets import load
-
     known = metadata["label_names"]
-    if labels is None and _CSV.search(name) and known is not None:
-        data = load(name, labels=known if labels_too or metadata["feature_names"] is None else [])
-    else:
-        data = load_data(name, labels, xml)
+    given = {"labels": labels, "xml": xml, "n_features": n_features}
+    data = _load(name, metadata, model, given, labels_too)
     Y, label_names = data.Y, data.label_names
     if labels_too and known is not None:
         Y = _arrange("label", data.Y, label_names, known, model, data.source)
         label_names = tuple(known)
         unknown = sorted(set(data.label_names) - set(known))
         if unknown:
-            raise ModelFileError(f"{model} does not know {_list('label', unknown)} of {name}")
-    X, feature_names = data.X, data.feature_names
-    if metadata["feature_names"] is not None:
-        feature_names = tuple(metadata["feature_names"])
-        X = _arrange("feature", X, data.feature_names, list(feature_names), model, data.source)
-    return replace(data, X=X, Y=Y, feature_names=feature_names, label_names=label_names)
+            raise ModelFileError(f"{model} does not know {list_names('label', unknown)} of {name}")
+    features = metadata["feature_names"]
+    if features is None:
+        return replace(data, Y=Y, label_names=label_names)
+    if _names_columns(name):
+        data = with_known_words(data, features, model)
+    X = _arrange("feature", data.X, data.feature_names, features, model, data.source)
+    return replace(data, X=X, Y=Y, feature_names=tuple(features), label_names=label_names)
+
+
+def _load(
+    name: str, metadata: dict[str, Any], model: Path, given: dict[str, Any], labels_too: bool
+) -> Dataset:
+    from colabel.datasets import load
+
+    if is_svmlight(name):
+        return _load_numbered(name, metadata, model, given)
+    if any(option is not None for option in given.values()) or not _names_columns(name):
+        return load_data(name, **given)
+    if not labels_too and metadata["feature_names"] is not None:
+        return load(name, labels=[])
+    known, chosen = metadata["label_names"], metadata["labels"]
+    xml = None if metadata["xml"] is None else Path(metadata["xml"])
+    if known is None or (chosen is xml is None and _ARFF.search(name)):
+        return load_data(name)
+    try:
+        return load(name, labels=known)
+    except DataFormatError as error:
+        if chosen is xml is None or not is_unknown(error):
+            raise
+        refusal = error
+    # A label of words is called column=word, and the choice that was made names the column.
+    with suppress(ValueError, OSError, typer.BadParameter):
+        data = load_data(name, chosen, xml)
+        if set(known) <= set(data.label_names):
+            return data
+    raise refusal
+
+
+def _load_numbered(
+    name: str, metadata: dict[str, Any], model: Path, given: dict[str, Any]
+) -> Dataset:
+    """Load a LIBSVM file whose features count from where those of the training file did."""
+    try:
+        return load_data(name, **given, zero_based=metadata["zero_based"])
+    except DataFormatError as error:
+        if not error.reason.endswith("against zero_based=False"):
+            raise
+        raise ModelFileError(
+            f"{name} counts features from 0, the data {model} was fitted on from 1"
+        ) from error
+
+
+def _names_columns(name: str) -> bool:
+    """Say whether DATA is a file whose label columns can be chosen among all its columns."""
+    return bool(_CSV.search(name) or _ARFF.search(name)) and not is_registered(name)
 
 
 def _is_names(names: Any) -> bool:
@@ -82,14 +149,20 @@ def _arrange(
     """Put the columns of ``A`` into the known order."""
     if list(given) == known:
         return A
+    for names, owner in ((given, source), (known, str(model))):
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ModelFileError(
+                f"{owner} has two {what}s called {twice!r}: columns are matched by name; rename one"
+            )
     place = {name: i for i, name in enumerate(given)}
     missing = [name for name in known if name not in place]
     if missing and _SVMLIGHT.search(source) and known[: len(given)] == list(given):
         return _widen(A, len(known))
     if missing:
         raise ModelFileError(
-            f"{model} was fitted on data with {_list(what, missing)}, which this data does not "
-            f"have ({len(given)} {what}s here, {len(known)} there)"
+            f"{model} was fitted on data with {list_names(what, missing)}, which this data does "
+            f"not have ({len(given)} {what}s here, {len(known)} there)"
         )
     return A[:, [place[name] for name in known]]
 
@@ -102,8 +175,3 @@ def _widen(A: Any, width: int) -> Any:
     if sparse.issparse(A):
         return sparse.csr_array((A.data, A.indices, A.indptr), shape=(A.shape[0], width))
     return np.pad(A, ((0, 0), (0, width - A.shape[1])))
-
-
-def _list(what: str, names: list[str]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"the {what} {names[0]!r}{more}"

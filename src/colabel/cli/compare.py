@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Labels, Xml, check_folder, is_registered, load_data
+from colabel.cli._common import (
+    Labels,
+    NFeatures,
+    Xml,
+    check_folder,
+    is_registered,
+    load_training_data,
+)
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
@@ -46,6 +53,7 @@ def compare(
     ] = 1,
     labels: Labels = None,
     xml: Xml = None,
+    n_features: NFeatures = None,
 ) -> None:
     """Fit and measure methods on the same splits; write results.csv."""
     from rich.console import Console
@@ -56,8 +64,8 @@ def compare(
 
     def load(name: str, split: str | None = None) -> Dataset:
         if is_registered(name):
-            return load_data(name, split=split)
-        return load_data(name, labels, xml, split)
+            return load_training_data(name, split=split)
+        return load_training_data(name, labels, xml, split, n_features=n_features)
 
     names = None if methods is None else _names(methods)
     check_folder(output)

@@ -5,23 +5,30 @@ from __future__ import annotations
 import time
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Json, Labels, ModelPath, Xml, print_json
+from colabel.cli._common import Data, Json, Labels, ModelPath, NFeatures, Xml, print_json
+from colabel.cli._missing import explain_missing
 from colabel.cli._model import load_for_model, open_model
 
 
 @app.command(epilog="Example: colabel evaluate model yeast:test")
 def evaluate(
-    model: ModelPath, data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = False
+    model: ModelPath,
+    data: Data,
+    labels: Labels = None,
+    xml: Xml = None,
+    n_features: NFeatures = None,
+    as_json: Json = False,
 ) -> None:
     """Measure a model's predictions on labelled data."""
     from colabel import metrics
     from colabel.lab.cell import scores_of
 
     estimator, metadata = open_model(model)
-    dataset = load_for_model(data, metadata, model, labels, xml)
+    dataset = load_for_model(data, metadata, model, labels, xml, n_features)
     started = time.perf_counter()
-    prediction = estimator.predict(dataset.X)
-    scores = scores_of(estimator, dataset.X, dataset.n_labels)
+    with explain_missing(dataset, data, metadata["method"]):
+        prediction = estimator.predict(dataset.X)
+        scores = scores_of(estimator, dataset.X, dataset.n_labels)
     seconds = time.perf_counter() - started
     measures = metrics.evaluate(
         dataset.Y,

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Labels, Xml, check_file, load_data, parse_params
+from colabel.cli._common import (
+    Data,
+    Labels,
+    NFeatures,
+    Xml,
+    check_file,
+    load_training_data,
+    parse_params,
+)
+from colabel.cli._missing import explain_missing
+from colabel.cli._model import is_svmlight
+
+if TYPE_CHECKING:
+    from colabel.datasets import Dataset
 
 Method = Annotated[str, typer.Option("-m", "--method", metavar="NAME", help="See colabel methods.")]
 Params = Annotated[
@@ -29,6 +43,7 @@ def fit(
     seed: Annotated[int, typer.Option(help="Fixes what is random.")] = 0,
     labels: Labels = None,
     xml: Xml = None,
+    n_features: NFeatures = None,
 ) -> None:
     """Fit a method to data and save the model."""
     from colabel.lab.methods import make
@@ -36,16 +51,20 @@ def fit(
 
     params = parse_params(param)
     estimator = make(method, params, seed)
-    check_file(output)
-    dataset = load_data(data, labels, xml)
+    check_file(output, data, xml)
+    dataset = load_training_data(data, labels, xml, n_features=n_features)
     started = time.perf_counter()
-    estimator.fit(dataset.X, dataset.Y)
+    with explain_missing(dataset, data, method):
+        estimator.fit(dataset.X, dataset.Y)
     seconds = time.perf_counter() - started
     metadata = {
         "method": method,
         "parameters": params,
         "seed": seed,
         "data": data,
+        "labels": labels,
+        "xml": None if xml is None else str(xml.absolute()),
+        "zero_based": _is_zero_based(dataset) if is_svmlight(data) else None,
         "label_names": list(dataset.label_names),
         "feature_names": list(dataset.feature_names),
         "fit_seconds": seconds,
@@ -55,3 +74,11 @@ def fit(
         f"fitted {method} to {dataset.n_samples} samples of {data} in {seconds:.1f} s; "
         f"model in {output}"
     )
+
+
+def _is_zero_based(dataset: Dataset) -> bool:
+    """Say whether a LIBSVM file was taken to count features from 0, by reading it so."""
+    from colabel.datasets import load
+
+    counted_from_0 = load(dataset.source, zero_based=True, n_features=dataset.n_features + 1).X
+    return np.array_equal(counted_from_0.indices, dataset.X.indices)

@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Json, Labels, Xml, load_data, print_json
+from colabel.cli._common import Data, Json, Labels, NFeatures, Xml, load_data, print_json
 
 
 @app.command(epilog="Example: colabel info birds.csv --labels sings,swims")
-def info(data: Data, labels: Labels = None, xml: Xml = None, as_json: Json = False) -> None:
+def info(
+    data: Data,
+    labels: Labels = None,
+    xml: Xml = None,
+    n_features: NFeatures = None,
+    as_json: Json = False,
+) -> None:
     """Show statistics, label frequencies, and how strongly labels depend on one another."""
     from colabel.datasets import label_dependence
 
-    dataset = load_data(data, labels, xml)
+    dataset = load_data(data, labels, xml, n_features=n_features)
     count = np.asarray(dataset.Y.sum(axis=0)).ravel()
     facts: dict[str, Any] = {
         "name": dataset.name,

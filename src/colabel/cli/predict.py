@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Labels, ModelPath, Xml, check_file
+from colabel.cli._common import Data, Labels, ModelPath, NFeatures, Xml, check_file
+from colabel.cli._missing import explain_missing
 from colabel.cli._model import load_for_model, open_model
 from colabel.exceptions import ModelFileError
 
@@ -37,6 +38,7 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities, not labels.")] = False,
     labels: Labels = None,
     xml: Xml = None,
+    n_features: NFeatures = None,
 ) -> None:
     """Predict labels and write them to a file, under the names of the labels."""
     suffix = output.suffix.lower()
@@ -44,18 +46,18 @@ def predict(
         raise typer.BadParameter(f"-o takes a file ending in .csv, .svm or .npz, not {output}")
     if proba and suffix == ".svm":
         raise typer.BadParameter("--proba needs a .csv or .npz file: LIBSVM text holds labels only")
-    check_file(output)
+    check_file(output, data, model, xml)
     estimator, metadata = open_model(model)
     if proba and not hasattr(estimator, "predict_proba"):
         raise typer.BadParameter(f"{metadata['method']} has no probabilities")
-    dataset = load_for_model(data, metadata, model, labels, xml, labels_too=False)
-    found = estimator.predict_proba(dataset.X) if proba else estimator.predict(dataset.X)
+    dataset = load_for_model(data, metadata, model, labels, xml, n_features, labels_too=False)
+    with explain_missing(dataset, data, metadata["method"]):
+        found = estimator.predict_proba(dataset.X) if proba else estimator.predict(dataset.X)
     names = _label_names(metadata["label_names"], found, model)
-    if suffix == ".svm":
-        _write_svm(found, names, dataset, output)
-    else:
-        dense = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-        (_write_npz if suffix == ".npz" else _write_csv)(dense, names, output)
+    try:
+        _write(found, names, dataset, output)
+    except OSError as error:  # blame the file that was asked for, not the draft beside it
+        raise OSError(error.errno, error.strerror, str(output)) from error
     typer.echo(f"predicted {dataset.n_samples} samples of {data} with {model}; {output}")
 
 
@@ -70,20 +72,34 @@ def _label_names(known: list[str] | None, found: Any, model: Path) -> list[str]:
     return known
 
 
-def _write_npz(found: np.ndarray, names: list[str], output: Path) -> None:
+def _write(found: Any, names: list[str], dataset: Dataset, output: Path) -> None:
+    """Write the file whole or not at all."""
+    from colabel.datasets.formats._stream import atomic
+
+    suffix = output.suffix.lower()
+    if suffix == ".svm":
+        _write_svm(found, names, dataset, output)
+        return
+    dense = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    with atomic(output) as file:
+        (_write_npz if suffix == ".npz" else _write_csv)(dense, names, file)
+
+
+def _write_npz(found: np.ndarray, names: list[str], file: IO[bytes]) -> None:
     key = "proba" if found.dtype.kind == "f" else "Y"
-    with output.open("wb") as file:  # given a name, savez would add .npz to .NPZ
-        arrays: dict[str, Any] = {key: found, "label_names": np.array(names, np.str_)}
-        np.savez_compressed(file, **arrays)
+    arrays: dict[str, Any] = {key: found, "label_names": np.array(names, np.str_)}
+    np.savez_compressed(file, **arrays)
 
 
-def _write_csv(found: np.ndarray, names: list[str], output: Path) -> None:
+def _write_csv(found: np.ndarray, names: list[str], file: IO[bytes]) -> None:
     import csv
+    import io
 
-    with output.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        writer.writerows(found.tolist())
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows(found.tolist())
+    text.detach()  # flushes, and leaves the file open
 
 
 def _write_svm(found: Any, names: list[str], dataset: Dataset, output: Path) -> None:

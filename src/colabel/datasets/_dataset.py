@@ -21,7 +21,7 @@ class Dataset:
     X : ndarray or csr_array of shape (n_samples, n_features), float64
         Dense or sparse as the source was.
     Y : ndarray or csr_array of shape (n_samples, n_labels), int8, in {0, 1}
-        Dense, unless the dense array would pass 256 MiB.
+        Dense, unless that would waste memory (see the guide to file formats); then sparse.
     feature_names, label_names : tuple of str
         In column order.
     name : str

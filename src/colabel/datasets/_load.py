@@ -31,7 +31,11 @@ def load(
     split: str | None = None,
     *,
     labels: Sequence[str] | int | None = None,
+    format: str | None = None,
     xml: str | os.PathLike[str] | None = None,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    zero_based: bool | str = "auto",
     one_hot: bool = True,
 ) -> Dataset:
     """Get a dataset by registered name or from a file.
@@ -47,8 +51,14 @@ def load(
         ending of the name, or all of the data.
     labels : sequence of str, int or None
         Label columns of a file that does not name them; see ``read``.
+    format : str or None
+        Format of a file whose suffix does not say it; see ``read``.
     xml : path-like or None
         File that lists the labels, where it is not beside the data.
+    n_features, n_labels : int or None
+        Widths of an svmlight file; see ``read``.
+    zero_based : bool or "auto"
+        Whether the features of an svmlight file count from 0; see ``read``.
     one_hot : bool
         Whether nominal features become one column per value, or one column of codes.
 
@@ -57,19 +67,33 @@ def load(
     Dataset
         Registered data are checked against their SHA-256 before they are read.
 
+    Raises
+    ------
+    ValueError
+        An option was given that the format, or the registered dataset, does not take.
+
     Examples
     --------
     >>> from colabel.datasets import load
     >>> load("yeast:train")
     Dataset('yeast', split='train', 1500 samples, 103 dense features, 14 labels)
     """
+    options: dict[str, Any] = {
+        "labels": labels,
+        "format": format,
+        "xml": xml,
+        "n_features": n_features,
+        "n_labels": n_labels,
+        "zero_based": zero_based,
+        "one_hot": one_hot,
+    }
     if isinstance(name_or_path, str):
         name, ending = _parse(name_or_path)
         if is_registered(name):
             info = get_info(name)
             chosen = check_split(info, _one_split(name_or_path, ending, split))
-            return _load_registered(info, chosen, labels, xml, one_hot)
-    return _load_path(name_or_path, split, labels, xml, one_hot)
+            return _load_registered(info, chosen, options)
+    return _load_path(name_or_path, split, options)
 
 
 def _parse(text: str) -> tuple[str, str | None]:
@@ -84,23 +108,33 @@ def _one_split(text: str, ending: str | None, split: str | None) -> str:
     return ending or split or "all"
 
 
-def _load_registered(
-    info: DatasetInfo, split: str, labels: Any, xml: Any, one_hot: bool
-) -> Dataset:
+def _load_registered(info: DatasetInfo, split: str, given: dict[str, Any]) -> Dataset:
+    _check_options(info, given)
     paths = require(info, info.split_files(split))
     if info.shipped:
         whole = _read_shipped(info, paths[info.all[0]])
         return whole.take(slice(*info.rows[split]), split) if split in info.rows else whole
-    options: dict[str, Any] = {
-        "labels": list(info.labels) if labels is None and info.labels else labels,
-        "xml": paths[info.xml] if xml is None and labels is None and info.xml else xml,
-        "one_hot": one_hot,
-    }
+    options = dict(given)
+    if given["labels"] is None and info.labels:
+        options["labels"] = list(info.labels)
+    if given["labels"] is None and given["xml"] is None and info.xml:
+        options["xml"] = paths[info.xml]
     names = getattr(info, split)
     if names[0].endswith(".svm"):  # the text does not say how wide it is, and halves must agree
         options |= {"n_features": info.n_features, "n_labels": info.n_labels}
     parts = [read(paths[name], **options) for name in names]
     return _join(parts, info, split, [str(paths[name]) for name in names])
+
+
+def _check_options(info: DatasetInfo, given: dict[str, Any]) -> None:
+    """Refuse an option that says what the registry knows, or that would be ignored.
+
+    ``one_hot`` always has a meaning: without nominal features both answers give the same columns.
+    """
+    fixed = ["format", "n_features", "n_labels", "zero_based"]
+    for name in [*fixed, "labels", "xml"] if info.shipped else fixed:
+        if given[name] not in (None, "auto"):
+            raise ValueError(f"{name}= is for files; the registered {info.name} does not take it")
 
 
 def _join(parts: list[Dataset], info: DatasetInfo, split: str, paths: list[str]) -> Dataset:
@@ -123,7 +157,7 @@ def _join(parts: list[Dataset], info: DatasetInfo, split: str, paths: list[str])
 def _stack(blocks: list[Any]) -> Any:
     if len(blocks) == 1:
         return blocks[0]
-    if sparse.issparse(blocks[0]):
+    if any(map(sparse.issparse, blocks)):
         return sparse.csr_array(sparse.vstack(blocks, format="csr"))
     return np.concatenate(blocks)
 
@@ -144,9 +178,7 @@ def _read_shipped(info: DatasetInfo, path: Path) -> Dataset:
         )
 
 
-def _load_path(
-    path: str | os.PathLike[str], split: str | None, labels: Any, xml: Any, one_hot: bool
-) -> Dataset:
+def _load_path(path: str | os.PathLike[str], split: str | None, options: dict[str, Any]) -> Dataset:
     text = os.fspath(path)
     if split not in (None, "all"):
         raise UnknownNameError(
@@ -156,7 +188,7 @@ def _load_path(
         raise DatasetNotFoundError(f"{text} is a folder: name a data file in it")
     if not os.path.exists(text):
         raise DatasetNotFoundError(_unknown_sentence(text))
-    return read(text, labels=labels, xml=xml, one_hot=one_hot)
+    return read(text, **options)
 
 
 def _unknown_sentence(text: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,19 @@ from colabel.lab.methods import METHODS, get_method, make
 from colabel.lab.splits import Fold, check_split, default_split, list_folds
 from colabel.lab.store import ResultFile
 
-__all__ = ["Row", "Variant", "compare", "default_methods", "summarise"]
+__all__ = [
+    "Row",
+    "Variant",
+    "compare",
+    "default_methods",
+    "first_sentence",
+    "missing_values",
+    "summarise",
+]
+
+# Up to how many distinct label sets in training a method is quick enough to run unasked.
+MAX_LABEL_SETS = {"powset": 300}
+LONG_MESSAGE = 200
 
 
 @dataclass(frozen=True)
@@ -59,9 +72,20 @@ class Row:
         }
 
 
-def default_methods() -> list[str]:
-    """Return the methods that are compared when none are named: quick ones, plain and tuned."""
-    plain = [name for name, method in METHODS.items() if method.demo]
+def default_methods(n_label_sets: int = 0) -> list[str]:
+    """Return the methods that are compared when none are named: quick ones, plain and tuned.
+
+    Parameters
+    ----------
+    n_label_sets : int
+        Distinct label sets in the training data; methods that would be slow with so many are
+        left out.
+    """
+    plain = [
+        name
+        for name, method in METHODS.items()
+        if method.demo and n_label_sets <= MAX_LABEL_SETS.get(name, n_label_sets)
+    ]
     return [*plain, *(f"{name}+top_1" for name in plain)]
 
 
@@ -84,7 +108,8 @@ def compare(
     data : sequence of str
         Registered names or paths.
     methods : sequence of str or Variant, or None
-        Registered names; None is ``default_methods()``.
+        Registered names; None is ``default_methods()``, less those that are slow with as many
+        label sets as the data has.
     split : str or None
         ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
         five folds otherwise.
@@ -101,7 +126,7 @@ def compare(
     -------
     list of Row
     """
-    variants = [_variant(method) for method in (methods or default_methods())]
+    named = [_variant(method) for method in methods or ()]
     seeds = list(seeds)
     splits = {name: check_split(split) if split else default_split(name) for name in data}
     # Data is loaded and divided before anything runs, so that a wrong name stops at once.
@@ -110,14 +135,16 @@ def compare(
         for name in dict.fromkeys(data)
         for fold in list_folds(name, splits[name], seeds, load_data)
     ]
+    first = {fold.name: fold for fold in reversed(folds)}
+    variants = {name: named or _default_variants(fold) for name, fold in first.items()}
     store = _open_store(run_dir, variants, splits, seeds, folds)
-    on_plan(len(folds) * len(variants))
+    on_plan(sum(len(variants[fold.name]) for fold in folds))
     rows = []
     for fold in folds:
         train, test = fold.train(), fold.test()
-        for variant in variants:
+        for variant in variants[fold.name]:
             on_start(fold.name, variant.name)
-            result = run_cell(partial(variant.build, fold.seed), train, test)
+            result = _brief(run_cell(partial(variant.build, fold.seed), train, test), train, test)
             where = fold.name, splits[fold.name], fold.number, fold.seed
             row = Row(*where, variant.name, variant.parameters, result)
             rows.append(row)
@@ -156,9 +183,56 @@ def _variant(method: str | Variant) -> Variant:
     return Variant(method, lambda seed: make(method, seed=seed), {})
 
 
+def _default_variants(fold: Fold) -> list[Variant]:
+    n_label_sets = int(fold.train().statistics()["n_labelsets"])
+    names = default_methods(n_label_sets)
+    left_out = [name for name in default_methods() if name not in names]
+    if left_out:
+        warnings.warn(
+            f"{fold.name} has {n_label_sets} distinct label sets: {' and '.join(left_out)} would "
+            "take long and are left out; name the methods to run them",
+            UserWarning,
+            stacklevel=3,
+        )
+    return [_variant(name) for name in names]
+
+
+def first_sentence(text: str) -> str:
+    """Return a message on one line; of a long one, its first sentence alone."""
+    line = " ".join(text.split())
+    return line.split(". ")[0] if len(line) > LONG_MESSAGE else line
+
+
+def missing_values(data: Dataset) -> str | None:
+    """Say how many features are missing, and where the first is; None where all are there."""
+    rows, columns = np.nonzero(np.isnan(data.X)) if not data.is_sparse else _stored_nan(data.X)
+    if not len(rows):
+        return None
+    name = data.feature_names[columns.min()]
+    here = int((columns == columns.min()).sum())
+    values = "missing value" if here == 1 else "missing values"
+    return f"column {name!r} has {here} {values} ({len(rows)} in all)"
+
+
+def _stored_nan(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    entries = X.tocoo()
+    is_missing = np.isnan(entries.data)
+    return entries.row[is_missing], entries.col[is_missing]
+
+
+def _brief(result: CellResult, train: Dataset, test: Dataset) -> CellResult:
+    """Keep one sentence of why a cell failed; of missing values, one that says where they are."""
+    if result.ok:
+        return result
+    missing = missing_values(train) or missing_values(test) if "NaN" in result.status else None
+    if missing is not None:
+        return replace(result, status=f"failed: {missing}; fill them in or leave such columns out")
+    return replace(result, status=first_sentence(result.status))
+
+
 def _open_store(
     run_dir: str | os.PathLike[str] | None,
-    variants: list[Variant],
+    variants: dict[str, list[Variant]],
     splits: dict[str, str],
     seeds: list[int],
     folds: list[Fold],
@@ -172,7 +246,7 @@ def _open_store(
         {
             "data": list(splits),
             "splits": splits,
-            "methods": [variant.name for variant in variants],
+            "methods": list(dict.fromkeys(v.name for some in variants.values() for v in some)),
             "seeds": seeds,
             "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
             "versions": _versions(),

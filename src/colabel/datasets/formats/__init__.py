@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def read(
     xml: str | os.PathLike[str] | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
+    zero_based: bool | str = "auto",
     one_hot: bool = True,
 ) -> Dataset:
     r"""Read a multi-label data file, plain or gzip.
@@ -78,6 +80,9 @@ def read(
         Mulan's label file, if it is not beside the ARFF file.
     n_features, n_labels : int or None
         svmlight: the widths, so that a train and a test file agree.
+    zero_based : bool or "auto"
+        svmlight: whether features count from 0. ``"auto"`` takes 1, unless the file has a header
+        or a feature 0; state it where files must agree, for one part may happen to have no 0.
     one_hot : bool
         ARFF and CSV: whether a nominal feature (other than 0/1) becomes one column ``name=value``
         per value, or one column with the value's place (0, 1, ...).
@@ -112,7 +117,13 @@ def read(
     """
     path = Path(path)
     kind = _kind(path, format)
-    options = {"labels": labels, "xml": xml, "n_features": n_features, "n_labels": n_labels}
+    options = {
+        "labels": labels,
+        "xml": xml,
+        "n_features": n_features,
+        "n_labels": n_labels,
+        "zero_based": _as_base(zero_based),
+    }
     _check_options(kind, options)
     X, Y, feature_names, label_names = _READERS[kind](path, one_hot=one_hot, **options)
     name = stem(path)
@@ -134,7 +145,7 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
     Parameters
     ----------
     dataset : Dataset
-        Its features must not be infinite; unknown ones (NaN) are kept.
+        Its features must not be infinite; unknown ones (NaN) are kept. Names must differ.
     path : str or path
         The suffix says the format: ``.arff`` (Mulan, with an ``.xml`` beside it), ``.svm``,
         ``.csv``, ``.npz``. With ``.gz`` after it, text is packed.
@@ -169,7 +180,18 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
     for name in (*dataset.feature_names, *dataset.label_names):
         if any("\ud800" <= c <= "\udfff" for c in name):
             raise ValueError(f"the name {name!r} has a lone surrogate, which UTF-8 cannot hold")
+    _refuse_twins(dataset, kind)
     _WRITERS[kind](dataset, path)
+
+
+def _refuse_twins(dataset: Dataset, kind: str) -> None:
+    """Refuse names that the reader of the file would refuse; svmlight has none."""
+    features, labels = dataset.feature_names, dataset.label_names
+    # npz keeps the two lists apart, the others have one row of names.
+    for names in {"svmlight": (), "npz": (features, labels)}.get(kind, (features + labels,)):
+        name, count = max(Counter(names).items(), key=lambda item: item[1], default=("", 0))
+        if count > 1:
+            raise ValueError(f"{count} columns have the name {name!r}; rename them first")
 
 
 def _kind(path: Path, format: str | None) -> str:
@@ -192,13 +214,23 @@ def _kind(path: Path, format: str | None) -> str:
 
 def _check_options(kind: str, options: dict[str, Any]) -> None:
     """Refuse an option that the format would ignore."""
-    allowed = {"csv": ("labels",), "svmlight": ("n_features", "n_labels"), "npz": ()}
+    allowed = {
+        "csv": ("labels",),
+        "svmlight": ("n_features", "n_labels", "zero_based"),
+        "npz": (),
+    }
     for name, value in options.items():
         if value is not None and name not in allowed.get(kind, ("labels", "xml")):
             raise ValueError(f"{name}= has no meaning for {kind} files")
     for name in ("n_features", "n_labels"):
         if options[name] is not None and not 1 <= options[name] < 2**31:
             raise ValueError(f"{name} must be from 1 to {2**31 - 1}, not {options[name]}")
+
+
+def _as_base(zero_based: bool | str) -> bool | None:
+    if zero_based != "auto" and not isinstance(zero_based, bool):
+        raise ValueError(f'zero_based must be True, False or "auto", not {zero_based!r}')
+    return None if zero_based == "auto" else bool(zero_based)
 
 
 def _arff_reader(kind: str) -> Any:
@@ -211,8 +243,8 @@ def _arff_reader(kind: str) -> Any:
 
 _READERS: dict[str, Any] = {
     **{kind: _arff_reader(kind) for kind in _LABEL_SOURCES},
-    "svmlight": lambda path, *, n_features, n_labels, **_: read_svmlight(
-        path, n_features, n_labels
+    "svmlight": lambda path, *, n_features, n_labels, zero_based, **_: read_svmlight(
+        path, n_features, n_labels, zero_based
     ),
     "csv": lambda path, *, labels, one_hot, **_: read_csv(path, labels, one_hot),
     "npz": lambda path, **_: read_npz(path),

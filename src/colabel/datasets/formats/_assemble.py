@@ -31,7 +31,10 @@ __all__ = [
 ]
 
 MAX_DENSE_BYTES = 256 << 20
-MAX_FILLED_CELLS = 1 << 28
+MAX_FILLED_CELLS = 1 << 25
+BLOCK_CELLS = 1 << 20
+# A small file may describe a large label matrix; it is dense if this small, or well filled.
+FREE_LABEL_CELLS, CELLS_PER_LABEL = 1 << 24, 64
 # A file may be this wide without asking; wider if it stores that many entries, or on demand.
 FREE_WIDTH = 1 << 20
 
@@ -130,20 +133,27 @@ class SparseTable:
         self, X: sparse.csr_array, special: np.ndarray, defaults: np.ndarray, places: np.ndarray
     ) -> sparse.csr_array:
         """Lay out one-hot columns and those whose left-out value is not 0."""
-        _refuse_filling(self.path, X.shape[0] * len(special))
+        n_lost = int(places[X.indices[np.isnan(X.data)]].sum())
+        _refuse_filling(self.path, X.shape[0] * len(special) + n_lost)
         rest = np.setdiff1d(np.arange(X.shape[1]), special)
-        cells = _with_default(X, special, defaults)
-        parts = [_one_hot_csr(cells, places[special]), X[:, rest]]
-        joined = sparse.csr_array(sparse.hstack(parts, format="csr"))
-        # Columns come out grouped as special, rest; put them back in file order.
+        # Columns come out grouped as special, rest; this puts them back in file order.
         widths = np.maximum(places, 1)
         order = np.concatenate([np.repeat(special, widths[special]), np.repeat(rest, widths[rest])])
-        return joined[:, np.argsort(order, kind="stable")]
+        back = np.argsort(order, kind="stable")
+        step, blocks = max(1, BLOCK_CELLS // len(special)), []
+        for at in range(0, X.shape[0], step):
+            rows = X[at : at + step]
+            cells = _with_default(rows, special, defaults)
+            parts = [_one_hot_csr(cells, places[special]), rows[:, rest]]
+            joined = sparse.csr_array(sparse.hstack(parts, format="csr"))
+            blocks.append(tidy_csr(joined[:, back]))
+        return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
 def label_matrix(Y: sparse.csr_array) -> Any:
-    """Return Y as a dense int8 array, unless that would pass 256 MiB."""
-    return Y if Y.shape[0] * Y.shape[1] > MAX_DENSE_BYTES else Y.toarray()
+    """Return Y as a dense int8 array, unless that is large for what it holds or over 256 MiB."""
+    limit = min(max(FREE_LABEL_CELLS, CELLS_PER_LABEL * Y.nnz), MAX_DENSE_BYTES)
+    return Y if Y.shape[0] * Y.shape[1] > limit else Y.toarray()
 
 
 def _refuse_filling(path: Path, n_cells: int) -> None:

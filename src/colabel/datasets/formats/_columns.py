@@ -14,7 +14,7 @@ import numpy as np
 
 from colabel.datasets.formats._numbers import number
 
-__all__ = ["Attribute", "Coding", "Columns", "on_value"]
+__all__ = ["Attribute", "Coding", "Columns", "by_group", "on_value", "short"]
 
 # Pairs of label values that say themselves which one is "on"; others are named after their value.
 _ON = ("1", "true", "yes", "y", "t", "on", "present", "positive")
@@ -89,11 +89,11 @@ class Coding:
         as_number = number(text.encode()) if self.keys is not None or self.cells is None else None
         if self.cells is None:
             if as_number is None:
-                raise ValueError(f"{_short(text)} is not a number")
+                raise ValueError(f"{short(text)} is not a number")
             return as_number
         if as_number is not None and self.keys is not None and as_number in self.keys:
             return float(self.key_cells[np.searchsorted(self.keys, as_number)])
-        raise ValueError(f"{_short(text)} is none of the declared values {_some(self.values)}")
+        raise ValueError(f"{short(text)} is none of the declared values {_some(self.values)}")
 
     def encode_numbers(self, values: np.ndarray) -> np.ndarray | None:
         """Return the cells of numbers; None where one is not allowed."""
@@ -198,10 +198,30 @@ class Columns:
             names.extend([f"{name}={value}" for value in values] if n else [name])
         return tuple(names)
 
+    def name_characters(self) -> int:
+        """Return how many characters the names of X's columns have in all."""
+        values = [sum(map(len, coding.values or ())) for coding in self.codings]
+        total = 0
+        for j, n in zip(self.features.tolist(), self.n_places.tolist(), strict=True):
+            total += len(self.attributes[j].name) * max(n, 1) + (values[self.group[j]] if n else 0)
+        return total
+
     def label_names(self) -> tuple[str, ...]:
         """Return the names of Y's columns; a label with other values than 0/1 is ``name=value``."""
         named = [(self.attributes[j].name, self.coding(j).suffix) for j in self.labels.tolist()]
         return tuple(name + suffix for name, suffix in named)
+
+
+def by_group(group: np.ndarray) -> list[np.ndarray]:
+    """Return, for each group that occurs, in ascending order, the places where it does.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in by_group(np.array([4, 0, 4]))]
+    [[1], [0, 2]]
+    """
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else []
 
 
 def on_value(values: tuple[str, ...] | None) -> tuple[str | None, bool]:
@@ -252,10 +272,11 @@ def _number_keys(
     return keys[order], np.array(list(cells.values()))[order]
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Return a text in quotes, cut where an error message would get too long."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def _some(values: tuple[str, ...] | None) -> str:
-    shown = [_short(value)[1:-1] for value in (values or ())[:8]]
+    shown = [short(value)[1:-1] for value in (values or ())[:8]]
     return "{" + ",".join(shown) + (",...}" if len(values or ()) > 8 else "}")

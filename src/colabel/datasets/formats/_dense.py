@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from colabel.datasets.formats._columns import Coding, Columns
+from colabel.datasets.formats._columns import Coding, Columns, by_group, short
 from colabel.datasets.formats._numbers import MISSING, Tokens, numbers, scan
 from colabel.datasets.formats._stream import Block, decode
 from colabel.datasets.formats._tokens import LineError, Token
 from colabel.exceptions import DataFormatError
 
-__all__ = ["DenseRows", "as_slice", "encode_token"]
+__all__ = ["DenseRows", "as_slice", "encode_token", "wrong_width"]
 
 _NEWLINE = 10
 _MAX_GROUPS = 64
@@ -61,7 +61,7 @@ class DenseRows:
         mark = re.escape(delimiter.encode())
         self._inner_blank = re.compile(rb"[^\n \t%s][ \t]++[^\n \t%s]" % (mark, mark))
         self._outer_blank = re.compile(rb"(?<! ) ++(?=[\n%s])|(?<=[\n%s]) ++" % (mark, mark))
-        used = [np.flatnonzero(columns.group == g) for g in range(len(columns.codings))]
+        used = by_group(columns.group)
         self._parts = [
             (coding, as_slice(cols)) for coding, cols in zip(columns.codings, used, strict=True)
         ]
@@ -175,12 +175,17 @@ class DenseRows:
         if not tokens:
             return []
         if len(tokens) != width:
-            column = tokens[width].column if len(tokens) > width else len(line.rstrip()) + 1
-            raise LineError(f"the row has {len(tokens)} values for {width} columns", column)
+            raise wrong_width(line, tokens, width)
         return [
             encode_token(self.columns, j, coding, token)
             for j, (coding, token) in enumerate(zip(self._codings, tokens, strict=True))
         ]
+
+
+def wrong_width(line: str, tokens: list[Token], width: int) -> LineError:
+    """Return the error of a row that has more or fewer values than there are columns."""
+    column = tokens[width].column if len(tokens) > width else len(line.rstrip()) + 1
+    return LineError(f"the row has {len(tokens)} values for {width} columns", column)
 
 
 def encode_token(columns: Columns, j: int, coding: Coding, token: Token) -> float:
@@ -189,7 +194,7 @@ def encode_token(columns: Columns, j: int, coding: Coding, token: Token) -> floa
         return coding.encode(token.text, token.quoted)
     except ValueError as error:
         name = columns.attributes[j].name
-        raise LineError(f"column {name!r}: {error}", token.column) from None
+        raise LineError(f"column {short(name)}: {error}", token.column) from None
 
 
 def as_slice(cols: np.ndarray) -> np.ndarray | slice:

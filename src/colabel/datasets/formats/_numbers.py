@@ -17,9 +17,7 @@ import numpy as np
 __all__ = ["MISSING", "Tokens", "integers", "number", "numbers", "scan", "spell"]
 
 MISSING = frozenset({b"?"})
-_NUMBER = re.compile(
-    rb"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|(?P<word>nan|inf|infinity))", re.IGNORECASE
-)
+_NUMBER = re.compile(rb"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan)", re.IGNORECASE)
 _POWERS = 10.0 ** np.arange(23)
 _INTEGER_POWERS = 10 ** np.arange(20, dtype=np.uint64)
 _EXACT = np.uint64(2**53)
@@ -141,7 +139,7 @@ def numbers(tokens: Tokens, missing: frozenset[bytes] = MISSING) -> np.ndarray |
 
 
 def number(raw: bytes, missing: frozenset[bytes] = frozenset()) -> float | None:
-    """Return the number a token spells, or None; one too large for a double is none.
+    """Return the number a token spells, or None; an infinite or too large one is none.
 
     Examples
     --------
@@ -150,11 +148,10 @@ def number(raw: bytes, missing: frozenset[bytes] = frozenset()) -> float | None:
     """
     if raw in missing:
         return np.nan
-    match = _NUMBER.fullmatch(raw)
-    if match is None:
+    if _NUMBER.fullmatch(raw) is None:
         return None
     value = float(raw)
-    return None if np.isinf(value) and match["word"] is None else value
+    return None if np.isinf(value) else value
 
 
 def spell(values: list[float]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel.datasets.formats._columns import Columns
+from colabel.datasets.formats._columns import Columns, by_group
 from colabel.datasets.formats._dense import encode_token
 from colabel.datasets.formats._numbers import Tokens, integers, numbers, scan
 from colabel.datasets.formats._stream import Block, decode
@@ -129,9 +129,8 @@ class SparseRows:
             if good.all():
                 return value
         value, group = value.astype(np.float64), self.columns.group[index]
-        for g in np.unique(group):
-            rows = group == g
-            coded = self.columns.codings[g].encode_numbers(value[rows])
+        for rows in by_group(group):
+            coded = self.columns.codings[group[rows[0]]].encode_numbers(value[rows])
             if coded is None:
                 return None
             value[rows] = coded

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from colabel.datasets._dataset import Dataset
 from colabel.datasets.formats._assemble import DenseTable, SparseTable, dense_row, stored_row
 from colabel.datasets.formats._columns import Attribute, Columns
 from colabel.datasets.formats._dense import DenseRows
+from colabel.datasets.formats._names import checked_names, refuse_twins
 from colabel.datasets.formats._numbers import spell
 from colabel.datasets.formats._sparse import SparseRows
 from colabel.datasets.formats._stream import Block, atomic, blocks, decode, stem
@@ -34,7 +36,7 @@ from colabel.datasets.formats.mulan import (
     label_columns,
     match_names,
     read_label_names,
-    write_label_names,
+    spell_label_names,
 )
 from colabel.exceptions import DataFormatError
 
@@ -97,14 +99,17 @@ def read_arff(
     """
     stream = blocks(path)
     header, rest = _read_header(path, stream)
+    names = [attribute.name for attribute in header.attributes]
+    refuse_twins(path, names, lambda j: (header.lines[j], 1))
     places = _label_places(path, header, labels, xml, sources)
     _check_types(path, header, places)
     columns = Columns(header.attributes, places, one_hot)
     if columns.n_places.sum() > MAX_VALUES:
         reason = f"more than {MAX_VALUES} one-hot columns; read with one_hot=False"
         raise DataFormatError(str(path), reason)
+    feature_names, label_names = checked_names(path, columns)
     X, Y = _read_rows(path, columns, chain([rest], stream))
-    return X, Y, columns.feature_names(), columns.label_names()
+    return X, Y, feature_names, label_names
 
 
 def write_arff(dataset: Dataset, path: Path, meka: bool = False) -> None:
@@ -125,9 +130,13 @@ def write_arff(dataset: Dataset, path: Path, meka: bool = False) -> None:
     head = [f"@relation {_quoted(relation)}\n\n"]
     head += [*labels, *features] if meka else [*features, *labels]
     rows = _sparse_lines(dataset, meka) if dataset.is_sparse else _dense_lines(dataset, meka)
-    if not meka:
-        write_label_names(dataset.label_names, path.with_name(f"{stem(path)}.xml"))
-    with atomic(path) as file:
+    xml = None if meka else spell_label_names(dataset.label_names)
+    with ExitStack() as both:  # left together, so that a failure leaves neither file
+        if xml is not None:
+            beside = both.enter_context(atomic(path.with_name(f"{stem(path)}.xml")))
+            beside.write(xml)
+            beside.flush()
+        file = both.enter_context(atomic(path))
         file.write("".join([*head, "\n@data\n"]).encode())
         for row in rows:
             file.write(row.encode())
@@ -220,17 +229,18 @@ def _label_places(
         return label_columns(path, labels, names)
     if xml is not None:
         return match_names(xml, read_label_names(xml), names)
-    found = find_labels(path, names) if "xml" in sources else None
+    # MEKA appends its options to the name, which may itself look like one: the last counts.
+    counts = _LABEL_COUNT.findall(header.relation.strip("'\"")) if "relation" in sources else []
+    found = find_labels(path, names, any_name=not counts) if "xml" in sources else None
     if found is not None:
         return found
-    count = _LABEL_COUNT.search(header.relation.strip("'\"")) if "relation" in sources else None
-    if count is None:
+    if not counts:
         raise DataFormatError(
             str(path),
             "nothing says which attributes are labels: give labels= (names or a number), "
             "xml= (a Mulan label file), or put one beside the file",
         )
-    n_labels = int(count[1])
+    n_labels = int(counts[-1])
     if not 1 <= abs(n_labels) <= len(names):
         reason = f"-C {n_labels} in @relation does not fit the {len(names)} attributes"
         raise DataFormatError(str(path), reason, header.relation_line, 1)

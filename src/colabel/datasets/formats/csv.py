@@ -16,16 +16,16 @@ from colabel.datasets._dataset import Dataset
 from colabel.datasets.formats._assemble import DenseTable, dense_row
 from colabel.datasets.formats._columns import Attribute, Columns
 from colabel.datasets.formats._dense import DenseRows
-from colabel.datasets.formats._numbers import number, spell
+from colabel.datasets.formats._names import checked_names, refuse_twins
+from colabel.datasets.formats._numbers import spell
 from colabel.datasets.formats._stream import Block, atomic, blocks, decode
+from colabel.datasets.formats._survey import MISSING_TEXTS, csv_fields, looks_numeric, survey
 from colabel.datasets.formats._tokens import LineError, Token, csv_line
 from colabel.datasets.formats.mulan import label_columns
 from colabel.exceptions import DataFormatError
 
 __all__ = ["read_csv", "write_csv"]
 
-MAX_WORDS = 1000
-_MISSING = ("", "?", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL")
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _NEEDS_QUOTES = re.compile(r'[,;\t"]|^\s|\s$|^$')
 _LINE_BREAK = re.compile(r"[\r\n]")
@@ -49,7 +49,7 @@ def read_csv(
     -------
     X, Y, feature_names, label_names
     """
-    names, delimiter = _read_header(path)[:2]
+    names, delimiter, _ = _read_header(path)
     if labels is None:
         raise DataFormatError(
             str(path), "a CSV file does not say which columns are labels: give labels="
@@ -59,9 +59,11 @@ def read_csv(
         columns = Columns([Attribute(name) for name in names], places, one_hot)
         X, Y = _read_rows(path, columns)
     except DataFormatError:
-        columns = Columns(_survey(path, names, delimiter, places), places, one_hot)
+        attributes = survey(path, _read_header(path)[2], names, delimiter, places)
+        columns = Columns(attributes, places, one_hot)
+        checked_names(path, columns)
         X, Y = _read_rows(path, columns)
-    return X, Y, columns.feature_names(), columns.label_names()
+    return X, Y, *checked_names(path, columns)
 
 
 def write_csv(dataset: Dataset, path: Path) -> None:
@@ -86,14 +88,24 @@ def _read_header(path: Path) -> tuple[list[str], str, Iterator[Block]]:
                 continue
             delimiter = _delimiter(line)
             try:
-                names = [token.text for token in csv_line(line, delimiter)]
+                tokens = csv_line(line, delimiter)
             except LineError as error:
                 raise DataFormatError(
                     str(path), error.reason, block.line + i, error.column
                 ) from error
             rest = Block(b"\n".join(lines[i + 1 :]), block.line + i + 1)
-            return names, delimiter, chain([rest] if rest.text else [], stream)
+            stream = chain([rest] if rest.text else [], stream)
+            return _names(path, tokens, block.line + i), delimiter, stream
     raise DataFormatError(str(path), "the file is empty", 1, 1)
+
+
+def _names(path: Path, tokens: list[Token], line: int) -> list[str]:
+    if all(looks_numeric(token.text) and not token.quoted for token in tokens):
+        reason = "the first line holds only numbers, but it must have the names of the columns"
+        raise DataFormatError(str(path), reason, line, tokens[0].column)
+    names = [token.text for token in tokens]
+    refuse_twins(path, names, lambda j: (line, tokens[j].column))
+    return names
 
 
 def _delimiter(line: str) -> str:
@@ -103,9 +115,9 @@ def _delimiter(line: str) -> str:
 
 def _read_rows(path: Path, columns: Columns) -> tuple[Any, Any]:
     _, delimiter, stream = _read_header(path)
-    missing = frozenset(text.encode() for text in _MISSING)
+    missing = frozenset(text.encode() for text in MISSING_TEXTS)
     rows = DenseRows(
-        path, columns, delimiter, lambda line: _fields(line, delimiter), False, missing
+        path, columns, delimiter, lambda line: csv_fields(line, delimiter), False, missing
     )
     table, n_rows = DenseTable(path, columns), 0
     for block in stream:
@@ -117,61 +129,9 @@ def _read_rows(path: Path, columns: Columns) -> tuple[Any, Any]:
     return table.arrays()
 
 
-def _fields(line: str, delimiter: str) -> list[Token]:
-    return [
-        Token("?", False, token.column) if token.text in _MISSING else token
-        for token in csv_line(line, delimiter)
-    ]
-
-
-def _survey(path: Path, names: list[str], delimiter: str, places: list[int]) -> list[Attribute]:
-    """Find which columns hold words, and the values of those and of the labels."""
-    seen: list[set[str]] = [set() for _ in names]
-    first_word: list[tuple[int, int] | None] = [None] * len(names)
-    for block in _read_header(path)[2]:
-        for at, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
-            try:
-                tokens = _fields(decode(raw), delimiter)
-            except LineError as error:
-                raise DataFormatError(str(path), error.reason, at, error.column) from error
-            for j, token in enumerate(tokens[: len(names)]):
-                if token.text == "?" or token.text in seen[j]:
-                    continue
-                if first_word[j] is None and number(token.text.encode()) is None:
-                    first_word[j] = at, token.column
-                if len(seen[j]) <= MAX_WORDS:
-                    seen[j].add(token.text)
-    is_label = set(places)
-    return [
-        _attribute(path, name, seen[j], first_word[j], j in is_label)
-        for j, name in enumerate(names)
-    ]
-
-
-def _attribute(
-    path: Path, name: str, seen: set[str], word: tuple[int, int] | None, label: bool
-) -> Attribute:
-    if label and {number(text.encode()) for text in seen} <= {0.0, 1.0}:
-        return Attribute(name)
-    if label and len(seen) > 2:
-        raise DataFormatError(
-            str(path),
-            f"label column {name!r} has more than two values; give it one 0/1 column per value",
-            *(word or (None, None)),
-        )
-    if word is None and not label:
-        return Attribute(name)
-    if len(seen) > MAX_WORDS:
-        raise DataFormatError(
-            str(path),
-            f"column {name!r} holds words, more than {MAX_WORDS} different ones; remove it or turn "
-            "it into numbers",
-            *(word or (None, None)),
-        )
-    return Attribute(name, tuple(sorted(seen)))
-
-
 def _spell_name(name: str) -> str:
     if _LINE_BREAK.search(name):
         raise ValueError(f"the name {name!r} has a line break, which a CSV header cannot hold")
-    return '"' + name.replace('"', '""') + '"' if _NEEDS_QUOTES.search(name) else name
+    # Quotes tell a name that looks like a number from the numbers of a file without names.
+    needs_quotes = _NEEDS_QUOTES.search(name) or looks_numeric(name)
+    return '"' + name.replace('"', '""') + '"' if needs_quotes else name

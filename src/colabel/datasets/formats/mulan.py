@@ -11,10 +11,10 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from colabel.datasets.formats._stream import atomic, blocks, stem
+from colabel.datasets.formats._stream import blocks, stem
 from colabel.exceptions import DataFormatError
 
-__all__ = ["find_labels", "label_columns", "match_names", "read_label_names", "write_label_names"]
+__all__ = ["find_labels", "label_columns", "match_names", "read_label_names", "spell_label_names"]
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
 MAX_XML_BYTES = 64 << 20
@@ -122,11 +122,12 @@ def label_columns(path: Path, labels: Sequence[str] | int, names: Sequence[str])
     return every[:labels] if labels > 0 else every[labels:]
 
 
-def find_labels(data: Path, attributes: Sequence[str]) -> list[int] | None:
+def find_labels(data: Path, attributes: Sequence[str], any_name: bool) -> list[int] | None:
     """Return the label attributes according to an XML file beside ``data``; None if none fits.
 
     An XML of the same stem must fit. Otherwise one whose stem is that of the data without
-    ``-train``, ``-test``, ``-sparse`` and the like, or the only one in the folder that fits.
+    ``-train``, ``-test``, ``-sparse`` and the like; or, if ``any_name``, the only one in the
+    folder that fits.
     """
     beside = _label_files(data.absolute().parent)
     wanted = stem(data).lower()
@@ -138,18 +139,17 @@ def find_labels(data: Path, attributes: Sequence[str]) -> list[int] | None:
         for xml, places in fitting.items():
             if stem(xml).lower() == name:
                 return places
-    return next(iter(fitting.values())) if len(fitting) == 1 else None
+    return next(iter(fitting.values())) if any_name and len(fitting) == 1 else None
 
 
-def write_label_names(names: Sequence[str], path: Path) -> None:
-    """Write a Mulan XML file."""
+def spell_label_names(names: Sequence[str]) -> bytes:
+    """Return the content of a Mulan XML file."""
     for name in names:
         if _NOT_XML.search(name):
             raise ValueError(f"label name {name!r} has a character that XML cannot hold")
     lines = [f"<label name={quoteattr(name)}></label>\n" for name in names]
     text = f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="{NAMESPACE}">\n'
-    with atomic(path) as file:
-        file.write((text + "".join(lines) + "</labels>\n").encode())
+    return (text + "".join(lines) + "</labels>\n").encode()
 
 
 def _feed(parser: expat.XMLParserType, path: Path) -> None:

@@ -1,7 +1,8 @@
 """colabel's own compact file: a zip of plain NumPy arrays, which cannot execute anything.
 
 Keys: ``X`` and ``Y`` if dense, or ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` (and
-the same for Y) if CSR; ``feature_names`` and ``label_names``, arrays of strings, may be left out.
+the same for Y) if CSR; ``feature_names`` and ``label_names``, arrays of strings, may be left out,
+and so may Y: data without labels.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from colabel.datasets._dataset import Dataset
 from colabel.datasets.formats._assemble import numbered, refuse_width
+from colabel.datasets.formats._names import refuse_twins
 from colabel.datasets.formats._stream import atomic, refuse_bomb, refuse_irregular
 from colabel.exceptions import DataFormatError
 
@@ -34,13 +36,19 @@ def read_npz(path: Path) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
     X, Y, feature_names, label_names
     """
     arrays = _load(path)
-    X, Y = _matrix(path, arrays, "X"), _matrix(path, arrays, "Y")
+    X = _matrix(path, arrays, "X")
+    has_labels = any(key.split("_")[0] == "Y" for key in arrays)
+    Y = _matrix(path, arrays, "Y") if has_labels else np.zeros((X.shape[0], 0), np.int8)
     if X.shape[0] != Y.shape[0]:
         raise DataFormatError(str(path), f"X has {X.shape[0]} rows, Y has {Y.shape[0]}")
-    values = Y.data if sparse.issparse(Y) else Y
+    values: Any = Y.data if sparse.issparse(Y) else Y
     if not ((values == 0) | (values == 1)).all():
         raise DataFormatError(str(path), "Y has values other than 0 and 1")
+    if np.isinf(X.data if sparse.issparse(X) else X).any():
+        raise DataFormatError(str(path), "X has infinite values; replace them first")
     features, labels = _names(path, arrays, "feature", X), _names(path, arrays, "label", Y)
+    for names in (features, labels):
+        refuse_twins(path, names)
     return X.astype(np.float64, copy=False), Y.astype(np.int8, copy=False), features, labels
 
 
@@ -76,16 +84,20 @@ def _load(path: Path) -> dict[str, np.ndarray]:
                 for key in sorted(wanted)
                 if f"{key}.npy" in members
             }
-    except DataFormatError:
+    except (DataFormatError, MemoryError):
         raise
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
         raise DataFormatError(str(path), f"not a readable .npz file ({error})") from error
-    except (ValueError, RuntimeError, SyntaxError, TypeError) as error:
+    except Exception as error:  # NumPy parses headers as Python text, which fails in many ways
         raise DataFormatError(str(path), f"a damaged array in the .npz file ({error})") from error
 
 
 def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """Read one array, after checking that its header promises no more than the member holds."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise DataFormatError(
+            str(path), f"array {info.filename} is packed in a way that NumPy does not write"
+        )
     with archive.open(info) as file:
         version = npy.read_magic(file)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
@@ -124,7 +136,7 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray], key: str) -> Any:
             raise ValueError("wrong types")
         A = sparse.csr_array((data, indices, indptr), shape=(rows, cols))
         A.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise DataFormatError(str(path), f"{key} is no valid CSR matrix ({error})") from error
     A.sum_duplicates()
     return A

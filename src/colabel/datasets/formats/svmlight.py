@@ -49,7 +49,10 @@ class Sizes(NamedTuple):
 
 
 def read_svmlight(
-    path: Path, n_features: int | None = None, n_labels: int | None = None
+    path: Path,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    zero_based: bool | None = None,
 ) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
     """Read a multi-label svmlight file.
 
@@ -59,6 +62,8 @@ def read_svmlight(
         Plain or gzip.
     n_features, n_labels : int or None
         Widths of X and Y, so that the parts of a split agree; the largest found if None.
+    zero_based : bool or None
+        Whether features count from 0; None: from 1, unless a header or a 0 says otherwise.
 
     Returns
     -------
@@ -73,7 +78,7 @@ def read_svmlight(
         x.append(features)
         y.append(labels)
     keep = _kept_rows(path, x, y, stated)
-    first = 0 if stated or any((part.cols == 0).any() for part in x) else 1
+    first = _first_index(path, x, zero_based, stated is not None)
     width = _width(path, "feature", x, first, n_features, stated and stated.n_features)
     n_ids = _width(path, "label", y, 0, n_labels, stated and stated.n_labels)
     X = stack_entries(x, width, np.float64, first)[keep]
@@ -224,6 +229,15 @@ def _kept_rows(path: Path, x: list[Entries], y: list[Entries], stated: Sizes | N
         return slice(0, n_rows)
     reason = f"the header says {n_rows} rows, but there are {len(full)}"
     raise DataFormatError(str(path), reason, 1, 1)
+
+
+def _first_index(path: Path, x: list[Entries], zero_based: bool | None, stated: bool) -> int:
+    has_zero = any((part.cols == 0).any() for part in x)
+    if zero_based is None:
+        return 0 if stated or has_zero else 1
+    if has_zero and not zero_based:
+        raise DataFormatError(str(path), "feature number 0 occurs, against zero_based=False")
+    return 0 if zero_based else 1
 
 
 def _width(
