@@ -310,8 +310,9 @@ class Mixture(ScoreTable):
 
     def value_all(self, labelings: ArrayLike) -> Floats:
         Z = _floats(labelings, 2, "labelings")
-        joint = np.einsum("nkl,sl->nsk", self.logits, Z, optimize=True)
-        joint += (self.log_weights + self._log_empty())[:, None, :]
+        joint = np.einsum("nkl,sl->nsk", log_expit(self.logits), Z, optimize=True)
+        joint += np.einsum("nkl,sl->nsk", log_expit(-self.logits), 1.0 - Z, optimize=True)
+        joint += self.log_weights[:, None, :]
         return logsumexp(joint, axis=2)
 
     def take(self, rows: Any) -> Mixture:
@@ -323,7 +324,10 @@ class Mixture(ScoreTable):
     def posterior(self, Y: ArrayLike) -> tuple[Floats, Floats]:
         """Return ``log p(y)`` (n_samples,) and the responsibilities (n_samples, n_components)."""
         Y = _floats(Y, 2, "Y")
-        joint = self.log_weights + self._log_empty() + np.einsum("nkl,nl->nk", self.logits, Y)
+        # On and off apart: their difference, the logit, swallows the small one where it is large.
+        joint = np.einsum("nkl,nl->nk", log_expit(self.logits), Y)
+        joint += np.einsum("nkl,nl->nk", log_expit(-self.logits), 1.0 - Y)
+        joint += self.log_weights
         log_evidence = logsumexp(joint, axis=1)
         return log_evidence, np.exp(joint - log_evidence[:, None])
 
@@ -341,10 +345,6 @@ class Mixture(ScoreTable):
         p = expit(self.logits)
         both = np.einsum("nk,nkl,nkm->nlm", np.exp(self.log_weights), p, p, optimize=True)
         return _correlations(both, self.marginals())
-
-    def _log_empty(self) -> Floats:
-        """Log-probability of the empty labeling in each component: (n_samples, n_components)."""
-        return log_expit(-self.logits).sum(axis=2)
 
 
 @dataclass(frozen=True, eq=False)

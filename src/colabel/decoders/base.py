@@ -98,3 +98,7 @@ class BaseDecoder(BaseEstimator, ABC):
             raise IncompatibleError(
                 f"{type(self).__name__} decodes {known} tables, not {type(scores).__name__}"
             )
+        if self.needs_distribution and not scores.is_distribution:
+            raise IncompatibleError(
+                f"{type(self).__name__} needs probabilities, and this table holds scores only"
+            )

@@ -1,0 +1,117 @@
+"""Attracting labels with a loss that depends on counts: families of cuts without prices.
+
+Problem and shared arguments: ``colabel._kernels.f_cut``. Each function asks for its next cut and
+returns True, or returns False when it has no more.
+"""
+
+from colabel._kernels import kernel
+from colabel._kernels.f_cut import (
+    BEST,
+    BETA,
+    BOUND,
+    COUNT,
+    FIXED,
+    HITS,
+    LAST_COUNT,
+    LAST_HITS,
+    LAST_SCORE,
+    LEFT,
+    MU,
+    ONLY,
+    PLACE,
+    SCORE,
+    TOP,
+    TRIAL,
+)
+
+__all__ = ["next_algorithm_2", "next_nested"]
+
+
+@kernel
+def next_algorithm_2(level, state):
+    """Search a fixed point ``|y_k| = k`` (Algorithm 2 of Petterson and Caetano 2011).
+
+    ``y_k`` maximises ``s + beta[k] h``; the answer, written over BEST, is the ``y_k`` of the
+    largest fixed point met, not the best of those seen. At most V + 1 cuts. Approximate.
+    """
+    sets, _, box, pos = state
+    k, size = pos[PLACE], int(box[LAST_COUNT])
+    if k >= 0 and size >= k:
+        for i in range(sets.shape[1]):
+            sets[LEFT, i] = sets[TRIAL, i]
+    pos[PLACE] = size if k >= 0 and size > k else k + 1
+    if pos[PLACE] < level[0].size:
+        box[BETA], box[MU], pos[ONLY] = level[1][pos[PLACE]], 0.0, -1
+        return True
+    for i in range(sets.shape[1]):
+        sets[BEST, i] = sets[LEFT, i]
+    return False
+
+
+@kernel
+def next_nested(level, state, froms, stack):
+    """Cut for every ``beta`` by divide and conquer; the smallest maximisers are nested.
+
+    A label on at one ``beta`` is on at all larger ones, so the ends of a range fix labels inside
+    it, and a range with equal ends needs no cut: there ``g`` is a line. ``froms`` (2, V) holds the
+    first place in ``order`` where a label is on and the last where it is off; ``stack`` (2 V + 4,
+    2) the ranges to do. At most as many cuts as levels; BOUND then holds ``alpha[q] + g(beta[q],
+    0)`` or less, and SCORE, HITS, COUNT the labeling of each level. Exact family.
+    """
+    sets, box, pos, last = state[0], state[2], state[3], level[0].size - 1
+    V, place = sets.shape[1], -1
+    if pos[PLACE] < 0:
+        place = 0
+        for i in range(V):
+            froms[0, i], froms[1, i] = last + 1, -1
+    else:
+        _record(pos[PLACE], level, state, froms)
+        if pos[TOP] < 0 and pos[PLACE] == 0:
+            pos[TOP], stack[0, 0], stack[0, 1] = 0, 0, last
+            place = last if last > 0 else -1
+    while place < 0 and pos[TOP] >= 0:
+        a, b = stack[pos[TOP], 0], stack[pos[TOP], 1]
+        pos[TOP] -= 1
+        differ = 0
+        for i in range(V):
+            differ += froms[0, i] <= b and froms[1, i] >= a
+        if differ == 0:
+            _fill(a, b, level, state)
+        elif b - a > 1:
+            place = (a + b) // 2
+            stack[pos[TOP] + 1, 0], stack[pos[TOP] + 1, 1] = a, place
+            stack[pos[TOP] + 2, 0], stack[pos[TOP] + 2, 1] = place, b
+            pos[TOP] += 2
+    for i in range(V):
+        fixed = 1 if froms[0, i] <= place else (0 if froms[1, i] >= place else -1)
+        sets[FIXED, i] = fixed if place >= 0 else -1
+    if place >= 0:
+        pos[PLACE], pos[ONLY] = place, -1
+        box[BETA], box[MU] = level[1][level[4][place]], 0.0
+    return place >= 0
+
+
+@kernel
+def _record(place, level, state, froms):
+    """Note the cut that was asked for at ``place``."""
+    sets, reals, box, _ = state
+    for i in range(sets.shape[1]):
+        if sets[TRIAL, i] > 0:
+            froms[0, i] = min(froms[0, i], place)
+        else:
+            froms[1, i] = max(froms[1, i], place)
+    q = level[4][place]
+    reals[SCORE, q], reals[HITS, q] = box[LAST_SCORE], box[LAST_HITS]
+    reals[COUNT, q] = box[LAST_COUNT]
+
+
+@kernel
+def _fill(a, b, level, state):
+    """Give the levels of a range with equal ends the labeling of its ends."""
+    reals, source = state[1], level[4][a]
+    for p in range(a, b + 1):
+        q = level[4][p]
+        reals[SCORE, q], reals[HITS, q] = reals[SCORE, source], reals[HITS, source]
+        reals[COUNT, q] = reals[COUNT, source]
+        top = level[0][q] + reals[SCORE, q] + level[1][q] * reals[HITS, q]
+        reals[BOUND, q] = min(reals[BOUND, q], top)

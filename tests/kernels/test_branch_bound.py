@@ -1,0 +1,112 @@
+"""Pieces of the tree search: definiteness, persistency, limits and resuming."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from colabel._kernels.branch_bound import definite, search_rows, settle
+
+
+def problem(seed, V, n=3):
+    rng = np.random.default_rng(seed)
+    C = np.triu(rng.normal(size=(V, V)), 1)
+    C, unary = C + C.T, rng.normal(size=(n, V))
+    if seed % 2:
+        C, unary = np.round(C), np.round(unary)
+    r = int(np.ceil(np.sqrt(2 * (V + 1)))) + 1
+    X = rng.normal(size=(r, V))
+    return unary, C, np.stack([X / np.linalg.norm(X, axis=0), 0.05 * rng.normal(size=(r, V))])
+
+
+def score(u, C, z):
+    return u @ z + 0.5 * z @ C @ z
+
+
+def optimum(u, C):
+    return max(score(u, C, np.array(z)) for z in product((0.0, 1.0), repeat=len(u)))
+
+
+def run(unary, C, start, budgets):
+    n, V = unary.shape
+    labels, state = np.zeros((n, V), np.int8), np.zeros((n, V + 1, 3), np.int64)
+    best = np.zeros((n, 2))
+    for nodes in budgets:
+        search_rows(unary, C, start, nodes, np.zeros(n), labels, best, state)
+    return labels, best, state
+
+
+@pytest.mark.parametrize("V", [1, 2, 4, 7])
+def test_complete_search_equals_enumeration(V):
+    for seed in range(10):
+        unary, C, start = problem(seed, V)
+        labels, best, state = run(unary, C, start, [10_000])
+        assert state[:, 0, 1].all()
+        assert np.all(best[:, 1] == -np.inf)
+        for i in range(len(unary)):
+            z = labels[i].astype(float)
+            assert best[i, 0] == pytest.approx(score(unary[i], C, z), abs=1e-12)
+            assert best[i, 0] == pytest.approx(optimum(unary[i], C), abs=1e-12)
+
+
+def test_stopping_early_leaves_a_bound_and_resuming_finishes():
+    stopped = 0
+    for seed in range(12):
+        unary, C, start = problem(2 * seed, 7)
+        _, best, state = run(unary, C, start, [1])
+        for i in np.flatnonzero(state[:, 0, 1] == 0):
+            stopped += 1
+            assert best[i, 0] <= optimum(unary[i], C) + 1e-12 <= best[i, 1] + 2e-12
+        _, later, state = run(unary, C, start, [1] * 60)
+        _, whole, _ = run(unary, C, start, [1000])
+        assert state[:, 0, 1].all()
+        np.testing.assert_allclose(later[:, 0], whole[:, 0], atol=1e-12)
+    assert stopped > 5
+
+
+def test_no_nodes_leave_everything_open():
+    unary, C, start = problem(0, 3)
+    labels, best, state = run(unary, C, start, [0])
+    assert not state.any()
+    assert not labels.any()
+    assert np.all(best[:, 1] == np.inf)
+
+
+def test_slack_closes_what_gains_less():
+    unary, C, start = np.array([[1.0, 1.0]]), np.zeros((2, 2)), problem(0, 2)[2]
+    best, state = np.zeros((1, 2)), np.zeros((1, 3, 3), np.int64)
+    labels = np.zeros((1, 2), np.int8)
+    search_rows(unary, C, start, 10, np.array([2.5]), labels, best, state)
+    assert best[0, 0] == 0.0
+    assert state[0, 0, 1] == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_definite_is_what_eigenvalues_say(n):
+    rng = np.random.default_rng(n)
+    seen = set()
+    for _ in range(40):
+        A = rng.normal(size=(n, n))
+        A = A @ A.T - rng.random() * np.eye(n)
+        truth = bool(np.linalg.eigvalsh(A)[0] > 0)
+        assert definite(A.copy()) == truth
+        seen.add(truth)
+    assert seen == {True, False}
+    assert not definite(np.zeros((n, n)))
+
+
+def test_settled_labels_are_those_of_the_best_labeling():
+    settled = 0
+    for seed in range(0, 60, 2):
+        unary, C, _ = problem(seed, 5, n=1)
+        u = 3 * unary[0]
+        field, high, low = u.copy(), u + np.maximum(C, 0).sum(0), u + np.minimum(C, 0).sum(0)
+        assign = np.full(5, -1, np.int8)
+        value = settle(C, assign, field, high, low)
+        Z = [np.array(z) for z in product((0.0, 1.0), repeat=5)]
+        best = max(Z, key=lambda z, u=u, C=C: score(u, C, z))
+        known = assign >= 0
+        settled += known.sum()
+        np.testing.assert_array_equal(assign[known], best[known])
+        assert value == pytest.approx(score(u, C, np.where(known, best, 0.0)))
+    assert settled > 50
