@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -12,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Pairwise
 
-__all__ = ["Graph", "label_graph", "spread"]
+__all__ = ["Graph", "label_graph"]
 
 Graph = tuple[np.ndarray, ...]
 
@@ -20,8 +17,6 @@ Graph = tuple[np.ndarray, ...]
 DENSE = 0.25
 # Bits for the couplings of a connected part; three times their sum still fits in an int64.
 BITS = 60
-# Rows handed to a thread at a time.
-CHUNK = 64
 
 
 def label_graph(scores: Pairwise, dense: bool | None = None) -> Graph:
@@ -78,24 +73,3 @@ def _scales(both: coo_array, weights: np.ndarray, tails: np.ndarray) -> np.ndarr
     np.add.at(total, part[tails], weights)
     _, exponent = np.frexp(total)
     return np.ldexp(1.0, np.minimum(BITS - exponent, 1023))[part]
-
-
-def spread(solve: Callable[[slice], None], n_rows: int) -> None:
-    """Run ``solve`` on blocks of rows, in as many threads as Numba would use.
-
-    Kernels give the interpreter lock back, so plain threads do; a parallel kernel would be
-    compiled a second time. Each block writes to its own rows, so threads change no result.
-    """
-    from numba import get_num_threads
-
-    blocks = [slice(at, min(at + CHUNK, n_rows)) for at in range(0, n_rows, CHUNK)]
-    n_threads = min(get_num_threads(), len(blocks))
-    if n_threads < 2:
-        for block in blocks:
-            solve(block)
-        return
-    # The first block alone: threads that meet an uncompiled kernel would wait for one another.
-    solve(blocks[0])
-    with ThreadPoolExecutor(n_threads) as pool:
-        for done in [pool.submit(solve, block) for block in blocks[1:]]:
-            done.result()

@@ -23,7 +23,8 @@ def in_threads(work: Callable[[slice], None], n_samples: int) -> None:
 
     n_threads = min(numba.get_num_threads(), n_samples // SAMPLES)
     if n_threads <= 1:
-        work(slice(0, n_samples))
+        if n_samples:
+            work(slice(0, n_samples))
         return
     # The first call compiles; by itself, so that threads do not wait for one another's compiler.
     work(slice(0, 1))

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders._count_levels import Levels, Singled, count_form
-from colabel.decoders._label_graph import Graph, label_graph, spread
+from colabel.decoders._label_graph import Graph, label_graph
+from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
@@ -126,7 +127,7 @@ def cut_rows(unary: Floats, graph: Graph) -> Labels:
     def solve(rows: slice) -> None:
         best_rows(unary[rows], graph, cut_workspace(graph), labels[rows])
 
-    spread(solve, len(unary))
+    in_threads(solve, len(unary))
     return labels
 
 
@@ -141,7 +142,7 @@ def _other(unary: Floats, graph: Graph, avoid: Labels, nonempty: bool) -> Labels
         work = cut_workspace(graph)
         other_rows(unary[rows], graph, work, avoid[rows], nonempty, labels[rows])
 
-    spread(solve, len(unary))
+    in_threads(solve, len(unary))
     return labels
 
 
@@ -184,5 +185,5 @@ def _decode_levels(
         table = (unary[rows], true[rows], counted[rows])
         run(table, graph, level, numbers, augmented_workspace(graph), labels[rows], bound[rows])
 
-    spread(solve, len(labels))
+    in_threads(solve, len(labels))
     return labels, bound

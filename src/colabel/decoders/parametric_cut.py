@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colabel.decoders._label_graph import label_graph, spread
+from colabel.decoders._label_graph import label_graph
+from colabel.decoders._threads import in_threads
 from colabel.decoders.base import Floats, Labels
 from colabel.scores import Pairwise
 
@@ -78,7 +79,7 @@ def parametric_cut(scores: Pairwise) -> ParametricCut:
         work = cut_workspace(graph)
         parametric_rows(scores.unary[rows], graph, work, order, spans, entry[rows])
 
-    spread(solve, scores.n_samples if V else 0)
+    in_threads(solve, scores.n_samples if V else 0)
     return ParametricCut(entry)
 
 
