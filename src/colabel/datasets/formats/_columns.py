@@ -157,12 +157,16 @@ class Columns:
         known: dict[tuple, int] = {}
         self.codings: list[Coding] = []
         group: list[int] = []
+        last, place = None, 0
         for attribute, label in zip(attributes, is_label.tolist(), strict=True):
             key = (attribute.values, label)
-            if key not in known:
-                known[key] = len(self.codings)
-                self.codings.append(Coding(*key))
-            group.append(known[key])
+            # Neighbours mostly share their values: compare before hashing them.
+            if last is None or key[1] != last[1] or key[0] is not last[0]:
+                if key not in known:
+                    known[key] = len(self.codings)
+                    self.codings.append(Coding(*key))
+                last, place = key, known[key]
+            group.append(place)
         self.group = np.array(group, np.int64)
 
     def coding(self, j: int) -> Coding:
@@ -200,6 +204,8 @@ class Columns:
 
     def name_characters(self) -> int:
         """Return how many characters the names of X's columns have in all."""
+        if not self.n_places.any():
+            return sum(len(attribute.name) for attribute in self.attributes)
         values = [sum(map(len, coding.values or ())) for coding in self.codings]
         total = 0
         for j, n in zip(self.features.tolist(), self.n_places.tolist(), strict=True):

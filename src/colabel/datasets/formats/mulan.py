@@ -196,7 +196,10 @@ def _shorter_stems(name: str) -> list[str]:
 
 
 def _places(names: Sequence[str]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
+    places = {name: [j] for j, name in enumerate(names)}
+    if len(places) == len(names):
+        return places
+    places = {}
     for j, name in enumerate(names):
         places.setdefault(name, []).append(j)
     return places
