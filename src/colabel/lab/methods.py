@@ -15,11 +15,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from colabel.exceptions import UnknownNameError
 from colabel.model_selection import TunedThreshold
+from colabel.model_selection._tuned_threshold import RULES
 from colabel.reduction import BinaryRelevance, LabelPowerset, ScaledLinearSVC
 
 __all__ = ["METHODS", "RULES", "Method", "capabilities", "get_method", "list_methods", "make"]
-
-RULES = ("global", "per_label", "top_1", "cardinality")
 
 
 @dataclass(frozen=True)
