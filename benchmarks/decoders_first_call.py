@@ -1,0 +1,119 @@
+"""What the first ever call of each decoder costs: its kernels compiled into an empty cache.
+
+Each case runs in two fresh processes that share one new cache folder: the first compiles, the
+second loads what the first left there. Numba's own import is counted apart.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+GOAL = 8.0
+CASES = (
+    "threshold",
+    "cardinality_threshold",
+    "exhaustive",
+    "graph_cut",
+    "graph_cut nonempty",
+    "graph_cut counts",
+    "graph_cut counts nonempty",
+    "parametric_cut",
+    "spectral",
+    "spectral counts",
+    "mixing",
+    "branch_and_bound",
+    "branch_and_bound nonempty",
+    "mixture_mode",
+    "mixture_mode nonempty",
+    "top_m",
+    "expected_f",
+    "expected_jaccard",
+    "marginal",
+    "support_mode",
+)
+
+
+def call(case):
+    """Make a small table and return the call whose first run is timed."""
+    import numpy as np
+
+    from colabel import decoders, losses, scores
+    from colabel.learners.augment import loss_augmented
+
+    rng = np.random.default_rng(0)
+    unary = rng.normal(size=(3, 9))
+    couplings = np.triu(rng.random((9, 9)), 1)
+    pairwise = scores.Pairwise.from_dense(unary, couplings + couplings.T)
+    mixture = scores.Mixture(np.log(np.full((3, 4), 0.25)), rng.normal(size=(3, 4, 9)))
+    support = scores.Support(np.eye(9, dtype=np.int8), np.full((3, 9), np.log(1 / 9)))
+    tables = {
+        "threshold": scores.Modular(unary),
+        "cardinality_threshold": scores.Modular(unary),
+        "marginal": mixture,
+        "mixture_mode": mixture,
+        "expected_f": mixture,
+        "expected_jaccard": mixture,
+        "support_mode": support,
+    }
+    name, *options = case.split()
+    if name == "parametric_cut":
+        return lambda: decoders.parametric_cut(pairwise)
+    if name == "top_m":
+        return lambda: decoders.top_m(mixture, 3)
+    decoder = decoders.make_decoder(name)
+    table = tables.get(name, pairwise)
+    nonempty = "nonempty" in options
+    if "counts" in options:
+        truth = (rng.random((3, 9)) < 0.5).astype(np.int8)
+        loss = losses.make_loss("f1")
+        return lambda: loss_augmented(decoder, loss, table, truth, nonempty=nonempty)
+    return lambda: decoder.decode(table, nonempty=nonempty)
+
+
+def child(case):
+    started = time.process_time()
+    import numba  # noqa: F401
+
+    imported = time.process_time() - started
+    run = call(case)
+    started = time.process_time()
+    run()
+    print(json.dumps({"import_s": imported, "call_s": time.process_time() - started}))
+
+
+def measure(case):
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, __file__, "--case", case]
+        runs = []
+        for _ in range(2):
+            done = subprocess.run(
+                command, env=environment, check=True, capture_output=True, text=True
+            )
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+    return {"case": case, "first": runs[0]["call_s"], "cached": runs[1]["call_s"]}
+
+
+def main():
+    wanted = sys.argv[1:] or CASES
+    rows = [measure(case) for case in wanted if print(f"... {case}", end="\r") is None]
+    print(f"{'first call (CPU seconds)':28} {'compiles':>9} {'cached':>9}")
+    for row in rows:
+        print(f"{row['case']:28} {row['first']:9.2f} {row['cached']:9.2f}")
+    slowest = max(row["first"] for row in rows)
+    print(f"slowest {slowest:.1f} s, goal {GOAL:.0f} s")
+    (HERE / "results").mkdir(exist_ok=True)
+    (HERE / "results" / "decoders_first_call.json").write_text(json.dumps(rows, indent=1))
+    return slowest > GOAL
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--case"]:
+        child(sys.argv[2])
+    else:
+        sys.exit(main())

@@ -1,0 +1,102 @@
+"""The two matrix products of a linear model, for dense and sparse features.
+
+Everything a batched solver asks of ``X`` is here: scores of some rows, and the gradient that their
+residuals give. Another engine (a GPU, say) is another class with the same members.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["DenseProducts", "Products", "SparseProducts", "make_products"]
+
+# Scores worked on together: large enough for a matrix product, small enough for a cache.
+BLOCK_SCORES = 2**17
+LEAST_ROWS = 256
+
+
+class DenseProducts:
+    """Products with a dense matrix of shape (n_samples, n_features)."""
+
+    def __init__(self, X: NDArray[Any], dtype: Any) -> None:
+        self.X = np.ascontiguousarray(X, dtype=dtype)
+        self.dtype = np.dtype(dtype)
+        self.shape = self.X.shape
+
+    def blocks(self, n_columns: int) -> list[slice]:
+        """Cut the rows so that the scores of ``n_columns`` models stay in the cache."""
+        step = max(LEAST_ROWS, BLOCK_SCORES // max(n_columns, 1))
+        return [slice(i, i + step) for i in range(0, self.shape[0], step)]
+
+    def scores(self, coef: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return ``coef @ X[rows].T``, of shape (n_columns, n_rows)."""
+        return np.asarray(coef @ self.X[rows].T)
+
+    def gradient(self, residuals: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
+        return np.asarray(residuals @ self.X[rows])
+
+    def moments(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Weighted mean and variance of each feature."""
+        share = (weight / weight.sum()).astype(self.dtype)
+        mean = share @ self.X
+        variance = np.zeros(self.shape[1])
+        for rows in self.blocks(self.shape[1]):
+            centred = self.X[rows] - mean
+            variance += share[rows] @ np.square(centred, out=centred)
+        return mean.astype(np.float64), variance
+
+    def take(self, rows: NDArray[np.int64]) -> DenseProducts:
+        """Keep some rows."""
+        return DenseProducts(self.X[rows], self.dtype)
+
+
+class SparseProducts:
+    """Products with a CSR matrix of shape (n_samples, n_features)."""
+
+    def __init__(self, X: Any, dtype: Any) -> None:
+        self.X = sparse.csr_array(X, dtype=dtype)
+        self.dtype = np.dtype(dtype)
+        self.shape = self.X.shape
+
+    def blocks(self, n_columns: int) -> list[slice]:
+        """Cut the rows so that the scores of ``n_columns`` models stay below 32 MB or so.
+
+        Slicing a CSR matrix copies it, which is little beside a product with many columns.
+        """
+        step = max(LEAST_ROWS, 32 * BLOCK_SCORES // max(n_columns, 1))
+        return [slice(i, i + step) for i in range(0, self.shape[0], step)]
+
+    def scores(self, coef: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return ``coef @ X[rows].T``, of shape (n_columns, n_rows)."""
+        return np.ascontiguousarray((self._part(rows) @ np.ascontiguousarray(coef.T)).T)
+
+    def gradient(self, residuals: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
+        return np.asarray((self._part(rows).T @ np.ascontiguousarray(residuals.T)).T)
+
+    def moments(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Weighted mean and variance of each feature."""
+        share = weight / weight.sum()
+        mean = np.asarray(share @ self.X).astype(np.float64)
+        squares = np.asarray(share @ self.X.multiply(self.X)).astype(np.float64)
+        return mean, np.maximum(squares - mean**2, 0.0)
+
+    def take(self, rows: NDArray[np.int64]) -> SparseProducts:
+        """Keep some rows."""
+        return SparseProducts(self.X[rows], self.dtype)
+
+    def _part(self, rows: slice) -> Any:
+        return self.X if rows.start == 0 and rows.stop >= self.shape[0] else self.X[rows]
+
+
+Products = DenseProducts | SparseProducts
+
+
+def make_products(X: Any, dtype: Any = np.float64) -> Products:
+    """Choose the products for ``X``; the dtype is that of the matrix products."""
+    return SparseProducts(X, dtype) if sparse.issparse(X) else DenseProducts(X, dtype)
