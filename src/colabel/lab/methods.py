@@ -107,7 +107,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     Examples
     --------
     >>> make("br", {"C": 0.5}).estimator
-    LogisticRegression(C=0.5, max_iter=1000)
+    BatchLogisticRegression(C=0.5)
     """
     method, rule = get_method(name)
     estimator = method.build()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Minimum", "minimise"]
+__all__ = ["MEMORY", "Minimum", "minimise"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]]

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.batch_lbfgs import Minimum, minimise
+from colabel.learners.batch_lbfgs import MEMORY, Minimum, minimise
 from colabel.learners.products import Products, make_products
 
 __all__ = ["LinearFit", "fit_logistic", "fit_softmax"]
 
 Floats = NDArray[np.float64]
+
+# Memory of one batch of columns, for targets and what L-BFGS remembers.
+BATCH_BYTES = 2**28
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,29 @@ class LinearFit:
     objective: Floats
     converged: NDArray[np.bool_]
     n_iter: int
+
+    def take(self, columns: slice) -> LinearFit:
+        """Keep some columns of independent regressions."""
+        return LinearFit(
+            self.coef[columns],
+            self.intercept[columns],
+            self.objective[columns],
+            self.converged[columns],
+            self.n_iter,
+        )
+
+    @classmethod
+    def concatenate(cls, fits: list[LinearFit]) -> LinearFit:
+        """Join independent regressions."""
+        if len(fits) == 1:
+            return fits[0]
+        return cls(
+            np.concatenate([fit.coef for fit in fits]),
+            np.concatenate([fit.intercept for fit in fits]),
+            np.concatenate([fit.objective for fit in fits]),
+            np.concatenate([fit.converged for fit in fits]),
+            max(fit.n_iter for fit in fits),
+        )
 
 
 def fit_logistic(
@@ -89,10 +115,17 @@ def fit_logistic(
     evaluation, about one evaluation a step, some 20 to 200 steps.
     """
     products = X if isinstance(X, Products) else make_products(X)
-    problem = _Problem.build(products, np.asarray(Y), penalty, weight, center, mask)
-    first = problem.encode(start, np.shape(Y)[1])
-    stopping = problem.stopping(max_iter, tol)
-    return problem.decode(minimise(problem.binary, first, problem.scale(0.25), **stopping))
+    Y = np.asarray(Y)
+    fits = []
+    for columns in _batches(products, Y.shape[1]):
+        prior = None if center is None else center[columns]
+        free = None if mask is None else mask[columns]
+        problem = _Problem.build(products, Y[:, columns], penalty, weight, prior, free)
+        first = problem.encode(None if start is None else start.take(columns), len(problem.targets))
+        stopping = problem.stopping(max_iter, tol)
+        found = minimise(problem.binary, first, problem.scale(0.25), **stopping)
+        fits.append(problem.decode(found))
+    return LinearFit.concatenate(fits)
 
 
 def fit_softmax(
@@ -126,6 +159,13 @@ def fit_softmax(
     return problem.decode(minimise(problem.softmax, first, scale, **stopping))
 
 
+def _batches(products: Products, n_columns: int) -> list[slice]:
+    n_samples, n_features = products.shape
+    each = 8 * ((4 + 2 * MEMORY) * (n_features + 1) + 2 * n_samples)
+    step = max(1, BATCH_BYTES // each)
+    return [slice(i, i + step) for i in range(0, max(n_columns, 1), step)]
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """The objective in centred features; a point holds coefficients and, last, the intercept."""
@@ -152,8 +192,8 @@ class _Problem:
         n = products.shape[0]
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
         targets = np.ascontiguousarray(Y.T, dtype=products.dtype)
-        moments = products.moments(weight)
-        return cls(products, targets, weight, *moments, penalty, center, mask)
+        mean, variance = products.moments(weight)
+        return cls(products, targets, weight, mean, variance, penalty, center, mask)
 
     def scale(self, bound: float) -> Floats:
         """Inverse of a bound on the Hessian's diagonal; ``bound`` is that of the loss."""

@@ -40,7 +40,9 @@ class DenseProducts:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
         return np.asarray(residuals @ self.X[rows])
 
-    def moments(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def moments(
+        self, weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weighted mean and variance of each feature."""
         share = (weight / weight.sum()).astype(self.dtype)
         mean = share @ self.X
@@ -79,7 +81,9 @@ class SparseProducts:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
         return np.asarray((self._part(rows).T @ np.ascontiguousarray(residuals.T)).T)
 
-    def moments(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def moments(
+        self, weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weighted mean and variance of each feature."""
         share = weight / weight.sum()
         mean = np.asarray(share @ self.X).astype(np.float64)

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from colabel._meta import MetaClassifier
 from colabel._sklearn import check_weight, routing_enabled, take_params, take_rows
+from colabel.reduction._logistic import BatchLogisticRegression
 
 __all__ = ["ReductionClassifier"]
 
@@ -63,7 +63,7 @@ class ReductionClassifier(MetaClassifier):
     def _inner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        usual = LogisticRegression(max_iter=1000)
+        usual = BatchLogisticRegression()
         return usual.set_fit_request(sample_weight=True) if routing_enabled() else usual
 
     def _fresh(self) -> Any:

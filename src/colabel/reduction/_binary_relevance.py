@@ -14,6 +14,7 @@ from colabel._sklearn import n_rows
 from colabel._targets import count_labels, label_columns
 from colabel.decoders import BaseDecoder
 from colabel.reduction._base import ReductionClassifier
+from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.scores import Modular
 
 __all__ = ["BinaryRelevance"]
@@ -28,9 +29,9 @@ class BinaryRelevance(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, default=LogisticRegression(max_iter=1000)
-        Any classifier of two classes; cloned for each label. Pipelines may take whatever ``X``
-        they understand (text, data frames).
+    estimator : scikit-learn classifier, default=BatchLogisticRegression()
+        Any classifier of two classes; cloned for each label. The default solves all labels at once.
+        Pipelines may take whatever ``X`` they understand (text, data frames).
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"threshold"``: a label is on if its score is positive.
     empty : {"allow", "forbid"}, default="allow"
@@ -78,17 +79,24 @@ class BinaryRelevance(ReductionClassifier):
         self.constant_ = _constant_log_odds(Y, weight)
         learnt = np.flatnonzero(np.isnan(self.constant_))
         base = self._fresh()
-        fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(base, X, column, params) for column in label_columns(Y, learnt)
-        )
+        if isinstance(base, BatchLogisticRegression):
+            fitted = base.fit_labels(X, label_columns(Y, learnt), **params)
+        else:
+            fitted = Parallel(n_jobs=self.n_jobs)(
+                delayed(_fit_label)(base, X, column, params) for column in label_columns(Y, learnt)
+            )
         self.estimators_: list[Any] = [None] * Y.shape[1]
         for label, estimator in zip(learnt, fitted, strict=True):
             self.estimators_[label] = estimator
 
     def _scores(self, X: Any) -> Modular:
         unary = np.tile(self.constant_, (n_rows(X), 1))
-        for label, estimator in enumerate(self.estimators_):
-            if estimator is not None:
+        learnt = [label for label, one in enumerate(self.estimators_) if one is not None]
+        fitted = [self.estimators_[label] for label in learnt]
+        if fitted and isinstance(fitted[0], BatchLogisticRegression):
+            unary[:, learnt] = BatchLogisticRegression.score_labels(fitted, X)
+        else:
+            for label, estimator in zip(learnt, fitted, strict=True):
                 unary[:, label] = _score(estimator, X)
         return Modular(unary, log_odds=self._probabilistic())
 

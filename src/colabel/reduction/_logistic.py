@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -82,14 +83,26 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
             self._keep(fit_softmax(X, T, weight=weight, **self._options()))
         return self
 
-    def fit_labels(self, X: Any, Y: NDArray[Any], sample_weight: Any = None) -> list[Self]:
-        """Fit each column of a 0/1 matrix; return one fitted regression a column.
+    def fit_labels(
+        self, X: Any, columns: Iterable[NDArray[Any]], sample_weight: Any = None
+    ) -> list[Self]:
+        """Fit 0/1 targets that share ``X``, all together; return one fitted regression each.
 
-        Columns hold both values. All columns are solved together.
+        Every column holds both values.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        found = self._solve(X, Y, sample_weight)
-        return [self._column(found, c) for c in range(Y.shape[1])]
+        Y = [*columns]
+        if not Y:
+            return []
+        found = self._solve(X, np.column_stack(Y), sample_weight)
+        return [self._column(found, c) for c in range(len(Y))]
+
+    @staticmethod
+    def score_labels(fitted: list[BatchLogisticRegression], X: Any) -> NDArray[np.float64]:
+        """Log-odds of several fitted targets by one matrix product: (n_samples, n_targets)."""
+        X = validate_data(fitted[0], X, accept_sparse="csr", dtype=np.float64, reset=False)
+        coef = np.concatenate([one.coef_ for one in fitted])
+        return np.asarray(X @ coef.T) + np.concatenate([one.intercept_ for one in fitted])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score: (n_samples,) for two classes, (n_samples, n_classes) for more."""
@@ -140,6 +153,8 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         one.coef_, one.intercept_ = found.coef[column : column + 1], found.intercept[[column]]
         one.classes_, one.n_iter_ = np.array([0, 1]), found.n_iter
         one.n_features_in_ = found.coef.shape[1]
+        if hasattr(self, "feature_names_in_"):
+            one.feature_names_in_ = self.feature_names_in_
         return one
 
     def __sklearn_tags__(self) -> Tags:
