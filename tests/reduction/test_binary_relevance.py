@@ -19,6 +19,7 @@ from colabel import BinaryRelevance
 from colabel.datasets import load
 from colabel.decoders import Threshold
 from colabel.exceptions import IncompatibleError
+from colabel.reduction import BatchLogisticRegression
 
 
 def test_predictions_equal_one_vs_rest_on_yeast():
@@ -139,7 +140,7 @@ def test_metadata_is_routed(toy):
     weight = np.random.default_rng(0).integers(1, 4, 60)
     plain = BinaryRelevance().fit(X, Y, sample_weight=weight).predict_proba(X)
     with config_context(enable_metadata_routing=True):
-        inner = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
+        inner = BatchLogisticRegression().set_fit_request(sample_weight=True)
         routed = BinaryRelevance(inner).fit(X, Y, sample_weight=weight).predict_proba(X)
     np.testing.assert_array_equal(plain, routed)
 

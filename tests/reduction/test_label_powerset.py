@@ -9,19 +9,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from colabel import LabelPowerset
 from colabel.datasets import load
+from colabel.reduction import BatchLogisticRegression
 
 
 def test_equals_multiclass_classification_of_label_sets():
     train, test = load("yeast:train"), load("yeast:test")
     train, test = train.take(slice(0, 300)), test.take(slice(0, 200))
     sets, codes = np.unique(train.Y, axis=0, return_inverse=True)
-    model = LogisticRegression(max_iter=1000).fit(train.X, codes.ravel())
-    ours = LabelPowerset().fit(train.X, train.Y)
+    model = LogisticRegression(tol=1e-10, max_iter=10000).fit(train.X, codes.ravel())
+    ours = LabelPowerset(BatchLogisticRegression(tol=1e-9)).fit(train.X, train.Y)
     np.testing.assert_array_equal(ours.predict(test.X), sets[model.predict(test.X)])
     joint = ours.predict_joint(test.X)
     p = model.predict_proba(test.X)
-    np.testing.assert_allclose(ours.predict_proba(test.X), p @ sets, atol=1e-9)
-    np.testing.assert_allclose(np.exp(joint.scores), p, atol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(test.X), p @ sets, atol=1e-6)
+    np.testing.assert_allclose(np.exp(joint.scores), p, atol=1e-6)
 
 
 def test_unseen_label_sets_have_probability_zero_and_break_nothing(toy):

@@ -14,6 +14,8 @@ from scipy import sparse
 
 __all__ = ["DenseProducts", "Products", "SparseProducts", "make_products"]
 
+Floats = NDArray[np.float64]
+
 # Scores worked on together: large enough for a matrix product, small enough for a cache.
 BLOCK_SCORES = 2**17
 LEAST_ROWS = 256
@@ -41,8 +43,8 @@ class DenseProducts:
         return np.asarray(residuals @ self.X[rows])
 
     def moments(
-        self, weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, weight: Floats
+    ) -> tuple[Floats, Floats]:
         """Weighted mean and variance of each feature."""
         share = (weight / weight.sum()).astype(self.dtype)
         mean = share @ self.X
@@ -82,8 +84,8 @@ class SparseProducts:
         return np.asarray((self._part(rows).T @ np.ascontiguousarray(residuals.T)).T)
 
     def moments(
-        self, weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, weight: Floats
+    ) -> tuple[Floats, Floats]:
         """Weighted mean and variance of each feature."""
         share = weight / weight.sum()
         mean = np.asarray(share @ self.X).astype(np.float64)
