@@ -1,0 +1,136 @@
+"""Expectation-maximisation of a gate and its experts (Algorithm 1 of Li et al. 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+__all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
+
+Floats = NDArray[np.float64]
+Run = Callable[[list[Callable[[], Any]]], list[Any]]
+
+# A component with less weight than this many rows is dead, and costs nothing from then on.
+DEAD = 1e-3
+# Scores of a block of rows in the E-step.
+BLOCK_SCORES = 2**20
+
+
+class Gate(Protocol):
+    """``pi(z^k = 1 | x)``: which components answer for a row."""
+
+    def view(self, X: Any) -> Any:
+        """Return validated rows as the gate wants them."""
+
+    def update(self, view: Any, gamma: Floats, weight: Floats, run: Run) -> None:
+        """M-step, Eq. (9): match responsibilities (K, n); a dead component's are zero."""
+
+    def log_weights(self, view: Any, rows: slice) -> Floats:
+        """``log pi`` of some rows: (K, n_rows), ``-inf`` for dead components."""
+
+    def penalties(self) -> float:
+        """Negative log-density of the prior, up to a constant."""
+
+
+class Experts(Protocol):
+    """``b(y_l | x, beta_l^k)``: the labels' probabilities inside each component."""
+
+    def view(self, X: Any) -> Any:
+        """Return validated rows as the experts want them."""
+
+    def update(self, view: Any, Y: NDArray[np.float32], gamma: Floats, run: Run) -> None:
+        """M-step, Eq. (10), on labels (L, n) with responsibilities times weights (K, n)."""
+
+    def log_likelihoods(self, view: Any, Y: NDArray[np.float32], rows: slice) -> Floats:
+        """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (K, n_rows)."""
+
+    def logits(self, view: Any, rows: slice) -> Floats:
+        """Log-odds of some rows: (n_rows, K, L)."""
+
+    def penalties(self) -> float:
+        """Negative log-density of the prior, up to a constant."""
+
+
+def runner(n_threads: int) -> Run:
+    """Make the function that runs independent jobs, on threads if there are several."""
+    if n_threads == 1:
+        return lambda jobs: [job() for job in jobs]
+
+    def run(jobs: list[Callable[[], Any]]) -> list[Any]:
+        with ThreadPoolExecutor(n_threads) as pool:
+            return [*pool.map(lambda job: job(), jobs)]
+
+    return run
+
+
+class GatedMixture:
+    """``p(y | x) = sum_k pi_k(x) prod_l b(y_l | x, beta_l^k)``, Eq. (6).
+
+    Parameters
+    ----------
+    gate : Gate
+    experts : Experts
+
+    Attributes
+    ----------
+    alive : ndarray of shape (n_alive,)
+        Components that have not died out.
+    """
+
+    def __init__(self, gate: Gate, experts: Experts) -> None:
+        self.gate = gate
+        self.experts = experts
+
+    def views(self, X: Any) -> tuple[Any, Any]:
+        """Rows as the gate and the experts want them; one object where they want the same."""
+        gate = self.gate.view(X)
+        shared = getattr(self.gate, "features", None)
+        if shared is not None and shared is getattr(self.experts, "features", None):
+            return gate, gate
+        return gate, self.experts.view(X)
+
+    def maximise(
+        self, views: Any, Y: NDArray[np.float32], gamma: Floats, weight: Floats, run: Run
+    ) -> None:
+        """M-step: gate and experts, from where they stand."""
+        total = gamma @ weight
+        self.alive = np.flatnonzero(total >= min(DEAD, total.max()))
+        dead = np.setdiff1d(np.arange(len(gamma)), self.alive)
+        if len(dead):
+            gamma = gamma.copy()
+            gamma[dead] = 0.0
+            gamma /= gamma.sum(axis=0)
+        self.gate.update(views[0], gamma, weight, run)
+        self.experts.update(views[1], Y, gamma * weight, run)
+
+    def expect(self, views: Any, Y: NDArray[np.float32]) -> tuple[Floats, Floats]:
+        """E-step, Eq. (8), in log space: responsibilities (K, n) and log-likelihoods (n,)."""
+        n_labels, n = Y.shape
+        log_likelihood = np.empty(n)
+        gamma: Floats | None = None
+        step = max(1, BLOCK_SCORES // n_labels)
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            joint = self.gate.log_weights(views[0], rows)
+            joint += self.experts.log_likelihoods(views[1], Y, rows)
+            log_likelihood[rows] = logsumexp(joint, axis=0)
+            gamma = np.empty((len(joint), n)) if gamma is None else gamma
+            gamma[:, rows] = np.exp(joint - log_likelihood[rows])
+        assert gamma is not None
+        return gamma, log_likelihood
+
+    def objective(self, log_likelihood: Floats, weight: Floats) -> float:
+        """Eq. (7) at the posterior, which is the negative log-likelihood, with the penalties."""
+        return float(-log_likelihood @ weight) + self.gate.penalties() + self.experts.penalties()
+
+    def table(self, X: Any) -> tuple[Floats, Floats]:
+        """``log pi`` (n, n_alive) and log-odds (n, n_alive, L) of validated rows."""
+        views = self.views(X)
+        rows = slice(0, X.shape[0])
+        log_weights = self.gate.log_weights(views[0], rows)[self.alive]
+        return log_weights.T, self.experts.logits(views[1], rows)[:, self.alive]

@@ -1,0 +1,3 @@
+"""x."""
+
+Explanation = explain = None

@@ -1,0 +1,76 @@
+"""The gate: which components answer for an instance, by multinomial logistic regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from colabel.learners.logistic import LinearFit, fit_softmax
+from colabel.learners.products import Products
+from colabel.mixture._em import Run
+from colabel.mixture._features import Features
+
+__all__ = ["SoftmaxGate"]
+
+Floats = NDArray[np.float64]
+
+
+class SoftmaxGate:
+    """``pi(z^k = 1 | x, alpha)`` of Eq. (6), fitted to soft targets.
+
+    Parameters
+    ----------
+    features : Features
+        Fitted.
+    penalty : float
+        Inverse variance of the Gaussian prior on the weights.
+    steps : int
+        L-BFGS steps of an M-step, from where the last one stopped.
+    """
+
+    def __init__(self, features: Features, penalty: float, steps: int) -> None:
+        self.features = features
+        self.penalty = penalty
+        self.steps = steps
+        self.fit: LinearFit | None = None
+        self.alive = np.zeros(0, dtype=np.int64)
+
+    def view(self, X: Any) -> Products:
+        """Matrix products of validated rows."""
+        return self.features.products(X)
+
+    def update(self, view: Products, gamma: Floats, weight: Floats, run: Run) -> None:
+        """M-step, Eq. (9): match the responsibilities ``gamma`` (n_components, n_samples)."""
+        alive = np.flatnonzero(gamma.any(axis=1))
+        start = self.fit
+        if start is not None and len(alive) < len(self.alive):
+            kept = np.isin(self.alive, alive)
+            start = LinearFit(
+                start.coef[kept], start.intercept[kept], start.objective, start.converged, 0
+            )
+        self.alive, self.n_components = alive, len(gamma)
+        self.fit = fit_softmax(
+            view,
+            gamma[alive].T,
+            penalty=self.penalty,
+            weight=weight,
+            start=start,
+            max_iter=self.steps,
+            tol=1e-5,
+        )
+
+    def log_weights(self, view: Products, rows: slice) -> Floats:
+        """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
+        assert self.fit is not None
+        scores = view.scores(self.fit.coef.astype(view.dtype), rows).astype(np.float64)
+        out = np.full((self.n_components, scores.shape[1]), -np.inf)
+        out[self.alive] = log_softmax(scores + self.fit.intercept[:, None], axis=0)
+        return out
+
+    def penalties(self) -> float:
+        """Negative log of the prior on all weights, without its constant."""
+        assert self.fit is not None
+        return 0.5 * self.penalty * float(np.einsum("cd,cd->", self.fit.coef, self.fit.coef))
