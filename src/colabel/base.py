@@ -120,7 +120,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if decoder is not None and self._target.one_dimensional:
             raise ValueError("a 1-D target has one class per sample; there is no other decoding")
-        chosen = None if decoder is None else make_decoder(decoder)
+        chosen = None if decoder is None else make_decoder(decoder, self._table)
         return Decoded.concatenate([self._decode_table(table, chosen) for table in self._blocks(X)])
 
     def predict_joint(self, X: Any) -> ScoreTable:
@@ -163,7 +163,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"empty must be 'allow' or 'forbid', not {self.empty!r}")
 
     def _make_decoder(self) -> BaseDecoder:
-        return make_decoder(self._decoder if self.decoder is None else self.decoder)
+        chosen = self._decoder if self.decoder is None else self.decoder
+        return make_decoder(chosen, self._table)
 
     def _forbids_empty(self) -> bool:
         return self.empty == "forbid"

@@ -17,9 +17,11 @@ from colabel.decoders.support_mode import SupportMode
 from colabel.decoders.threshold import CardinalityThreshold, Threshold
 from colabel.decoders.top_m import top_m
 from colabel.exceptions import UnknownNameError
+from colabel.scores import Mixture, Modular, ScoreTable, Support
 
 __all__ = [
     "DECODERS",
+    "TARGETS",
     "BaseDecoder",
     "BranchAndBound",
     "CardinalityThreshold",
@@ -55,18 +57,47 @@ DECODERS: dict[str, type[BaseDecoder]] = {
 }
 
 
-def make_decoder(decoder: str | BaseDecoder) -> BaseDecoder:
-    """Turn a decoder or its name into a decoder of the caller's own.
+# What a user wants to get right, and the decoder that is optimal for it on a table that is a
+# distribution. ``subset`` is the mode, which each table finds in its own way.
+TARGETS: dict[str, str] = {
+    "hamming": "marginal",
+    "f1": "expected_f",
+    "jaccard": "expected_jaccard",
+}
+MODES: dict[type[ScoreTable], str] = {
+    Modular: "threshold",
+    Mixture: "mixture_mode",
+    Support: "support_mode",
+}
+
+
+def make_decoder(decoder: str | BaseDecoder, table: type[ScoreTable] | None = None) -> BaseDecoder:
+    """Turn a decoder, its name or the measure to get right into a decoder of the caller's own.
+
+    Parameters
+    ----------
+    decoder : BaseDecoder or str
+        A decoder, a name in ``DECODERS``, or a target: ``"subset"``, ``"hamming"``, ``"f1"`` or
+        ``"jaccard"``.
+    table : type or None
+        The table to decode; tells what ``"subset"`` means.
 
     Examples
     --------
     >>> make_decoder("threshold")
     Threshold()
+    >>> make_decoder("f1")
+    ExpectedF()
     """
     if isinstance(decoder, BaseDecoder):
         return clone(decoder)
+    if decoder == "subset" and table in MODES:
+        decoder = MODES[table]
+    elif isinstance(decoder, str):
+        decoder = TARGETS.get(decoder, decoder)
     if not isinstance(decoder, str) or decoder not in DECODERS:
         raise UnknownNameError(
-            f"decoder must be a decoder object or one of {', '.join(DECODERS)}; got {decoder!r}"
+            "decoder must be a decoder object, a measure (subset, hamming, f1, jaccard) or one of "
+            f"{', '.join(DECODERS)}; got {decoder!r}"
         )
     return DECODERS[decoder]()

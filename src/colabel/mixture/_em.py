@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
 
 Floats = NDArray[np.float64]
-Run = Callable[[list[Callable[[], Any]]], list[Any]]
+Run = Callable[[Sequence[Callable[[], Any]]], list[Any]]
 
 # A component with less weight than this many rows is dead, and costs nothing from then on.
 DEAD = 1e-3
@@ -24,8 +24,8 @@ BLOCK_SCORES = 2**20
 class Gate(Protocol):
     """``pi(z^k = 1 | x)``: which components answer for a row."""
 
-    def view(self, X: Any) -> Any:
-        """Return validated rows as the gate wants them."""
+    def view(self, X: Any, dtype: Any = None) -> Any:
+        """Return validated rows as the gate wants them; double precision on demand."""
 
     def update(self, view: Any, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): match responsibilities (K, n); a dead component's are zero."""
@@ -36,12 +36,15 @@ class Gate(Protocol):
     def penalties(self) -> float:
         """Negative log-density of the prior, up to a constant."""
 
+    def finish(self) -> None:
+        """Forget what only the next M-step would need."""
+
 
 class Experts(Protocol):
     """``b(y_l | x, beta_l^k)``: the labels' probabilities inside each component."""
 
-    def view(self, X: Any) -> Any:
-        """Return validated rows as the experts want them."""
+    def view(self, X: Any, dtype: Any = None) -> Any:
+        """Return validated rows as the experts want them; double precision on demand."""
 
     def update(self, view: Any, Y: NDArray[np.float32], gamma: Floats, run: Run) -> None:
         """M-step, Eq. (10), on labels (L, n) with responsibilities times weights (K, n)."""
@@ -55,13 +58,16 @@ class Experts(Protocol):
     def penalties(self) -> float:
         """Negative log-density of the prior, up to a constant."""
 
+    def finish(self) -> None:
+        """Forget what only the next M-step would need."""
+
 
 def runner(n_threads: int) -> Run:
     """Make the function that runs independent jobs, on threads if there are several."""
     if n_threads == 1:
         return lambda jobs: [job() for job in jobs]
 
-    def run(jobs: list[Callable[[], Any]]) -> list[Any]:
+    def run(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
         with ThreadPoolExecutor(n_threads) as pool:
             return [*pool.map(lambda job: job(), jobs)]
 
@@ -86,13 +92,13 @@ class GatedMixture:
         self.gate = gate
         self.experts = experts
 
-    def views(self, X: Any) -> tuple[Any, Any]:
+    def views(self, X: Any, dtype: Any = None) -> tuple[Any, Any]:
         """Rows as the gate and the experts want them; one object where they want the same."""
-        gate = self.gate.view(X)
+        gate = self.gate.view(X, dtype)
         shared = getattr(self.gate, "features", None)
         if shared is not None and shared is getattr(self.experts, "features", None):
             return gate, gate
-        return gate, self.experts.view(X)
+        return gate, self.experts.view(X, dtype)
 
     def maximise(
         self, views: Any, Y: NDArray[np.float32], gamma: Floats, weight: Floats, run: Run
@@ -128,9 +134,15 @@ class GatedMixture:
         """Eq. (7) at the posterior, which is the negative log-likelihood, with the penalties."""
         return float(-log_likelihood @ weight) + self.gate.penalties() + self.experts.penalties()
 
+    def finish(self) -> None:
+        """Forget what only the next M-step would need."""
+        self.gate.finish()
+        self.experts.finish()
+
     def table(self, X: Any) -> tuple[Floats, Floats]:
         """``log pi`` (n, n_alive) and log-odds (n, n_alive, L) of validated rows."""
-        views = self.views(X)
+        # In double precision a row scores the same alone as among others.
+        views = self.views(X, np.float64)
         rows = slice(0, X.shape[0])
         log_weights = self.gate.log_weights(views[0], rows)[self.alive]
         return log_weights.T, self.experts.logits(views[1], rows)[:, self.alive]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ __all__ = ["LogisticExperts"]
 
 Floats = NDArray[np.float64]
 
-# Rows of the smallest responsibilities, up to this share of a component's weight, are left out.
+# Rows of the smallest responsibilities, up to this share of a component's weight, are left out
+# (of large problems: those in single precision).
 DROPPED = 1e-4
 # A label on (or off) in fewer rows than this inside a component is a constant there.
 RARE = 0.5
@@ -55,11 +58,11 @@ class LogisticExperts:
         self.penalty = penalty
         self.steps = steps
         self.center = center
-        self.components: list[_Component | None] = []
+        self.components: Sequence[_Component | None] = []
 
-    def view(self, X: Any) -> Products:
+    def view(self, X: Any, dtype: Any = None) -> Products:
         """Matrix products of validated rows."""
-        return self.features.products(X)
+        return self.features.products(X, dtype)
 
     def update(self, view: Products, Y: NDArray[np.float32], gamma: Floats, run: Run) -> None:
         """M-step, Eq. (10): fit each component to the rows it answers for.
@@ -83,7 +86,7 @@ class LogisticExperts:
         varies = (on >= RARE) & (total - on >= RARE)
         before = self.components or [None] * len(gamma)
         jobs = [
-            lambda k=k: self._fit(view, Y, gamma[k], np.flatnonzero(varies[k]), before[k])
+            partial(self._fit, view, Y, gamma[k], np.flatnonzero(varies[k]), before[k])
             for k in range(len(gamma))
         ]
         self.components = run(jobs)
@@ -97,8 +100,8 @@ class LogisticExperts:
         never = np.where(self.varies, 0.0, np.logaddexp(0.0, self.constant)).sum(axis=1)
         out = steady @ Y[:, rows] - never[:, None]
         if len(self.coef):
-            scores = view.scores(self.coef, rows)
-            scores += self.intercept[:, None]
+            scores = view.scores(self.coef.astype(view.dtype), rows)
+            scores += self.intercept[:, None].astype(view.dtype)
             log_likelihoods(scores, Y[:, rows], self.component, self.label, out)
         return out
 
@@ -107,7 +110,7 @@ class LogisticExperts:
         n = len(range(*rows.indices(view.shape[0])))
         out = np.tile(self.constant, (n, 1, 1))
         if len(self.coef):
-            scores = view.scores(self.coef, rows) + self.intercept[:, None]
+            scores = view.scores(self.coef.astype(view.dtype), rows) + self.intercept[:, None]
             out[:, self.component, self.label] = scores.T
         return out
 
@@ -131,7 +134,7 @@ class LogisticExperts:
     ) -> _Component | None:
         if not len(labels):
             return None
-        rows = _rows_that_count(weight)
+        rows = _rows_that_count(weight, DROPPED if X.dtype == np.float32 else 0.0)
         center = None if self.center is None else self.center.coef[labels]
         fit = fit_logistic(
             X.take(rows),
@@ -171,13 +174,13 @@ class LogisticExperts:
             self.varies[k, part.labels] = True
         self.component, self.label = (index.astype(np.int64) for index in np.nonzero(self.varies))
         coef = [part.fit.coef for _, part in parts]
-        self.coef = np.concatenate(coef).astype(np.float32) if coef else np.zeros((0, 0))
+        self.coef = np.concatenate(coef) if coef else np.zeros((0, 0))
         intercept = [part.fit.intercept for _, part in parts]
-        self.intercept = (np.concatenate(intercept) if coef else np.zeros(0)).astype(np.float32)
+        self.intercept = np.concatenate(intercept) if coef else np.zeros(0)
 
 
-def _rows_that_count(weight: Floats) -> NDArray[np.int64]:
+def _rows_that_count(weight: Floats, share: float) -> NDArray[np.int64]:
     """Return the rows left when the smallest weights, a share of the total, are dropped."""
     order = np.argsort(weight)
-    below = np.searchsorted(np.cumsum(weight[order]), DROPPED * weight.sum(), side="right")
+    below = np.searchsorted(np.cumsum(weight[order]), share * weight.sum(), side="right")
     return np.sort(order[below:])

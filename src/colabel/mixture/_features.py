@@ -14,6 +14,8 @@ __all__ = ["Features"]
 
 # More rows than this, and the rotation would cost more than it saves.
 MOST_ROWS = 6000
+# Entries from which on single precision is worth its rounding errors.
+SINGLE = 2**17
 # Directions with less than this share of the largest variance are rounding errors.
 RANK_TOL = 1e-10
 
@@ -34,13 +36,16 @@ class Features:
     Attributes
     ----------
     unit : float
+    dtype : type
+        Precision of training.
     rotation : ndarray of shape (n_features, rank) or None
     """
 
     def __init__(self, scale: bool) -> None:
         self.scale = scale
         self.unit = 1.0
-        self.rotation: NDArray[np.float32] | None = None
+        self.dtype: type[np.floating[Any]] = np.float64
+        self.rotation: NDArray[np.float64] | None = None
 
     def fit(self, X: Any, weight: NDArray[np.float64]) -> Self:
         """Learn the scale and the basis."""
@@ -49,21 +54,26 @@ class Features:
             self.unit = float(np.sqrt(spread)) if spread > 0.0 else 1.0
         n, d = X.shape
         if n < d and n <= MOST_ROWS:
-            self.rotation = _row_space(X).astype(np.float32)
+            self.rotation = _row_space(X, weight)
+        if n * d > SINGLE:
+            self.dtype = np.float32
         return self
 
-    def products(self, X: Any) -> Products:
-        """Make the matrix products of validated rows."""
-        if self.rotation is not None:
-            return make_products(np.asarray(X @ self.rotation) / self.unit, np.float32)
-        return make_products(X / self.unit, np.float32)
+    def products(self, X: Any, dtype: Any = None) -> Products:
+        """Make the matrix products of validated rows; in training's precision if not told."""
+        X = X if self.rotation is None else np.asarray(X @ self.rotation)
+        return make_products(X / self.unit, self.dtype if dtype is None else dtype)
 
 
-def _row_space(X: Any) -> NDArray[np.float64]:
-    """Orthonormal basis (n_features, rank) of the span of the rows, by the Gram matrix."""
+def _row_space(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Orthonormal basis (n_features, rank) of the span of the rows, by their Gram matrix.
+
+    Weights turn the basis to where repeated rows would, so that the solver takes the same path.
+    """
+    root = np.sqrt(weight)
+    X = X.multiply(root[:, None]).tocsr() if sparse.issparse(X) else X * root[:, None]
     gram = X @ X.T
     gram = gram.toarray() if sparse.issparse(gram) else gram
     values, vectors = linalg.eigh(gram, overwrite_a=True, check_finite=False)
     kept = values > RANK_TOL * max(values[-1], np.finfo(np.float64).tiny)
-    basis = vectors[:, kept] / np.sqrt(values[kept])
-    return np.asarray(X.T @ basis)
+    return np.asarray(X.T @ (vectors[:, kept] / np.sqrt(values[kept])))

@@ -38,9 +38,9 @@ class SoftmaxGate:
         self.fit: LinearFit | None = None
         self.alive = np.zeros(0, dtype=np.int64)
 
-    def view(self, X: Any) -> Products:
+    def view(self, X: Any, dtype: Any = None) -> Products:
         """Matrix products of validated rows."""
-        return self.features.products(X)
+        return self.features.products(X, dtype)
 
     def update(self, view: Products, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): match the responsibilities ``gamma`` (n_components, n_samples)."""
@@ -74,3 +74,6 @@ class SoftmaxGate:
         """Negative log of the prior on all weights, without its constant."""
         assert self.fit is not None
         return 0.5 * self.penalty * float(np.einsum("cd,cd->", self.fit.coef, self.fit.coef))
+
+    def finish(self) -> None:
+        """Forget nothing: the fit is all there is."""
