@@ -40,9 +40,8 @@ def make_builder(
         )
 
     def build(seed: int) -> GatedMixture:
-        return GatedMixture(
-            _gate(clf, kinds[1], features, seed), _experts(clf, kinds[0], features, center, seed)
-        )
+        experts = _experts(clf, kinds[0], features, center, seed)
+        return GatedMixture(_gate(clf, kinds[1], features, seed), experts)
 
     return build
 

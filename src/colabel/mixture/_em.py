@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
 
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
 
@@ -74,7 +75,7 @@ def runner(n_threads: int) -> Run:
     return run
 
 
-class GatedMixture:
+class GatedMixture(BaseEstimator):
     """``p(y | x) = sum_k pi_k(x) prod_l b(y_l | x, beta_l^k)``, Eq. (6).
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from colabel.learners.logistic import LinearFit, fit_logistic
 from colabel.learners.products import Products
@@ -36,7 +37,7 @@ class _Component:
     fit: LinearFit
 
 
-class LogisticExperts:
+class LogisticExperts(BaseEstimator):
     """``b(y_l | x, beta_l^k)``: Eq. (6)'s binary predictors, one weighted regression each.
 
     Parameters

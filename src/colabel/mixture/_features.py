@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from sklearn.base import BaseEstimator
 
 from colabel.learners.products import Products, make_products
 
@@ -20,7 +21,7 @@ SINGLE = 2**17
 RANK_TOL = 1e-10
 
 
-class Features:
+class Features(BaseEstimator):
     """Scale features by one number, and rotate them to the row space where rows are few.
 
     One number for all features keeps sparse data sparse and the geometry as it is, and gives a

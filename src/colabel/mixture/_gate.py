@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
+from sklearn.base import BaseEstimator
 
 from colabel.learners.logistic import LinearFit, fit_softmax
 from colabel.learners.products import Products
@@ -18,7 +19,7 @@ __all__ = ["SoftmaxGate"]
 Floats = NDArray[np.float64]
 
 
-class SoftmaxGate:
+class SoftmaxGate(BaseEstimator):
     """``pi(z^k = 1 | x, alpha)`` of Eq. (6), fitted to soft targets.
 
     Parameters

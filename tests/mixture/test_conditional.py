@@ -1,0 +1,281 @@
+"""Conditional Bernoulli mixtures: the model, its training, and what it predicts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, logsumexp
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from colabel import load as load_model
+from colabel import save
+from colabel.datasets import load
+from colabel.exceptions import IncompatibleError
+from colabel.metrics import evaluate
+from colabel.mixture import ConditionalBernoulliMixture, _experts
+from colabel.mixture._build import make_builder
+
+QUICK = {"n_components": 3, "n_steps": 3, "random_state": 0}
+
+
+@parametrize_with_checks([ConditionalBernoulliMixture(3, n_steps=3)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def planted(n=300, seed=0, n_labels=4):
+    """Two groups that a line divides; in each, labels follow another rule."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    group = X[:, 0] > 0
+    flips = rng.random((n, n_labels)) < 0.1
+    Y = np.where(group[:, None], X[:, 1:2] > 0, np.arange(n_labels) % 2 == 0) ^ flips
+    return X, Y.astype(int)
+
+
+def every_labeling(n_labels):
+    return np.array(list(itertools.product([0, 1], repeat=n_labels)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_joint_probability_is_a_mixture_of_products_and_sums_to_one(seed):
+    X, Y = planted(seed=seed)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(X, Y)
+    table = clf.predict_joint(X[:20])
+    total = sum(np.exp(table.log_prob(np.tile(z, (20, 1)))) for z in every_labeling(4))
+    np.testing.assert_allclose(total, 1.0, atol=1e-12)
+    pi, p = np.exp(table.log_weights), expit(table.logits)
+    for row, y in enumerate(Y[:20]):
+        each = np.prod(np.where(y, p[row], 1 - p[row]), axis=1)
+        np.testing.assert_allclose(np.exp(table.log_prob(Y[:20])[row]), pi[row] @ each)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_E_step_equals_Eq_8_done_slowly(seed):
+    X, Y = planted(seed=seed, n=60)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(X, Y)
+    model = clf.models_[0]
+    columns = np.ascontiguousarray(Y.T, dtype=np.float32)
+    gamma, log_likelihood = model.expect(model.views(X), columns)
+    table = clf.predict_joint(X)
+    for n in range(60):
+        joint = table.log_weights[n].copy()
+        for k, label in itertools.product(range(len(joint)), range(4)):
+            s = table.logits[n, k, label]
+            joint[k] += -np.logaddexp(0, -s) if Y[n, label] else -np.logaddexp(0, s)
+        np.testing.assert_allclose(log_likelihood[n], logsumexp(joint), atol=1e-9)
+        np.testing.assert_allclose(gamma[model.alive, n], np.exp(joint - logsumexp(joint)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("prior", ["zero", "shared"])
+def test_the_bound_never_rises_with_full_M_steps(seed, prior, monkeypatch):
+    # The bound is that of one model; an expert that becomes a constant makes it another.
+    monkeypatch.setattr(_experts, "RARE", 1e-5)
+    X, Y = planted(seed=seed, n=150)
+    clf = ConditionalBernoulliMixture(
+        4, n_steps=15, m_steps=500, tol=-1.0, expert_prior=prior, random_state=seed
+    ).fit(X, Y)
+    (history,) = clf.history_
+    assert len(history) == 15
+    assert np.all(np.diff(history) < 0)
+
+
+def test_short_M_steps_lower_the_bound_on_real_data():
+    data = load("yeast:train")
+    clf = ConditionalBernoulliMixture(20, n_steps=8, random_state=0).fit(data.X, data.Y)
+    assert np.all(np.diff(clf.history_[0]) < 0)
+
+
+def test_one_component_is_binary_relevance():
+    data = load("yeast:train")
+    clf = ConditionalBernoulliMixture(
+        1, scale=False, expert_variance=2.0, n_steps=1, m_steps=2000, empty="allow"
+    ).fit(data.X, data.Y)
+    p = clf.predict_proba(data.X)
+    for label in (0, 5, 13):
+        model = LogisticRegression(C=2.0, tol=1e-8, max_iter=5000).fit(data.X, data.Y[:, label])
+        np.testing.assert_allclose(p[:, label], model.predict_proba(data.X)[:, 1], atol=2e-3)
+    np.testing.assert_array_equal(clf.predict(data.X), (p > 0.5).astype(int))
+
+
+def test_it_beats_one_component_where_labels_depend_on_one_another():
+    X, Y = planted(n=800)
+    joint = ConditionalBernoulliMixture(6, n_steps=15, random_state=0).fit(X[:400], Y[:400])
+    alone = ConditionalBernoulliMixture(1, random_state=0).fit(X[:400], Y[:400])
+    assert joint.score(X[400:], Y[400:]) > alone.score(X[400:], Y[400:]) + 0.1
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_results_do_not_depend_on_n_jobs(n_jobs):
+    data = load("yeast:train").take(slice(0, 400))
+    one = ConditionalBernoulliMixture(**QUICK).fit(data.X, data.Y)
+    many = ConditionalBernoulliMixture(**QUICK, n_jobs=n_jobs).fit(data.X, data.Y)
+    np.testing.assert_array_equal(one.predict_proba(data.X), many.predict_proba(data.X))
+
+
+def test_several_models_are_one_mixture_of_their_average():
+    X, Y = planted()
+    clf = ConditionalBernoulliMixture(**QUICK, n_models=3).fit(X, Y)
+    parts = []
+    for model in clf.models_:
+        one = ConditionalBernoulliMixture(**QUICK).fit(X, Y)
+        one.models_ = [model]
+        parts.append(np.exp(one.predict_joint(X).log_prob(Y)))
+    assert len({part[0] for part in parts}) == 3
+    np.testing.assert_allclose(np.exp(clf.predict_joint(X).log_prob(Y)), np.mean(parts, axis=0))
+
+
+def test_dense_and_sparse_features_agree_also_with_more_features_than_rows():
+    rng = np.random.default_rng(0)
+    X, Y = planted(n=80)
+    wide = np.hstack([X, rng.normal(size=(80, 200)) * (rng.random((80, 200)) < 0.1)])
+    for features in (X, wide):
+        dense = ConditionalBernoulliMixture(**QUICK).fit(features, Y)
+        few = ConditionalBernoulliMixture(**QUICK).fit(sparse.csr_array(features), Y)
+        rotated = dense.models_[0].gate.features.rotation
+        assert (rotated is not None) == (features is wide)
+        np.testing.assert_allclose(
+            few.predict_proba(sparse.csr_array(features)), dense.predict_proba(features), atol=1e-6
+        )
+
+
+def test_rotating_wide_features_changes_no_optimum(monkeypatch):
+    from colabel.mixture import _features
+
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(30, 60)), rng.integers(0, 2, (30, 3))
+    options = {"n_components": 1, "n_steps": 1, "m_steps": 2000}
+    narrow = ConditionalBernoulliMixture(**options).fit(X, Y).predict_proba(X)
+    monkeypatch.setattr(_features, "MOST_ROWS", 0)
+    full = ConditionalBernoulliMixture(**options).fit(X, Y)
+    assert full.models_[0].gate.features.rotation is None
+    np.testing.assert_allclose(full.predict_proba(X), narrow, atol=1e-3)
+
+
+def test_the_unit_of_the_features_does_not_matter():
+    X, Y = planted()
+    metres = ConditionalBernoulliMixture(**QUICK).fit(X, Y).predict_proba(X)
+    miles = ConditionalBernoulliMixture(**QUICK).fit(X / 1609, Y).predict_proba(X / 1609)
+    np.testing.assert_allclose(miles, metres, atol=1e-6)
+
+
+def test_the_empty_set_is_predicted_only_if_training_data_have_it():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(200, 3)), np.zeros((200, 4), dtype=int)
+    Y[np.arange(200), rng.integers(0, 4, 200)] = 1
+    assert ConditionalBernoulliMixture(1).fit(X, Y).predict(X).any(axis=1).all()
+    assert not ConditionalBernoulliMixture(1, empty="allow").fit(X, Y).predict(X).any()
+    Y[:150] = 0
+    assert not ConditionalBernoulliMixture(1).fit(X, Y).predict(X).any(axis=1).all()
+    assert ConditionalBernoulliMixture(1, empty="forbid").fit(X, Y).predict(X).any(axis=1).all()
+
+
+def test_each_target_is_decoded_best_by_its_own_decoder():
+    train, test = load("yeast:train"), load("yeast:test")
+    clf = ConditionalBernoulliMixture(20, n_steps=5, random_state=0).fit(train.X, train.Y)
+    found = {
+        target: evaluate(test.Y, clf.decode(test.X, target).labels)
+        for target in ("subset", "hamming", "f1", "jaccard")
+    }
+    for measure, target in (
+        ("subset_accuracy", "subset"),
+        ("example_f1", "f1"),
+        ("example_jaccard", "jaccard"),
+    ):
+        best = max(found, key=lambda name: found[name][measure])
+        assert found[target][measure] > found[best][measure] - 0.005
+    assert found["hamming"]["hamming_loss"] == min(f["hamming_loss"] for f in found.values())
+    by_name = ConditionalBernoulliMixture(20, n_steps=5, random_state=0, decoder="f1")
+    labels = by_name.fit(train.X, train.Y).predict(test.X)
+    np.testing.assert_array_equal(labels, clf.decode(test.X, "f1").labels)
+
+
+def test_early_stopping_takes_the_likeliest_step():
+    X, Y = planted(n=300)
+    clf = ConditionalBernoulliMixture(6, n_steps=12, early_stopping=True, random_state=0)
+    clf.fit(X, Y)
+    assert clf.n_steps_ == np.argmax(clf.validation_) + 1
+    assert len(clf.history_[0]) <= clf.n_steps_
+
+
+@pytest.mark.parametrize("experts", ["logistic"])
+def test_a_saved_model_predicts_the_same(tmp_path, experts):
+    X, Y = planted()
+    clf = ConditionalBernoulliMixture(**QUICK, experts=experts).fit(X, Y)
+    save(clf, tmp_path / "model")
+    back = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
+
+
+DEGENERATE = {
+    "one row": ([[1.0, 2.0]], [[1, 0]]),
+    "one label": (np.arange(6.0)[:, None], [[0], [0], [0], [1], [1], [1]]),
+    "one label set": (np.arange(6.0)[:, None], [[1, 0]] * 6),
+    "no labels on": (np.arange(6.0)[:, None], [[0, 0]] * 6),
+    "constant feature": (np.ones((6, 1)), [[1, 0], [0, 1]] * 3),
+    "more components than rows": (np.arange(4.0)[:, None], [[1, 0], [0, 1], [1, 1], [0, 0]]),
+    "huge features": (1e12 * np.arange(6.0)[:, None], [[1, 0]] * 3 + [[0, 1]] * 3),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("prior", ["zero", "shared"])
+def test_degenerate_data_are_normal_data(case, prior):
+    X, Y = (np.asarray(part) for part in DEGENERATE[case])
+    clf = ConditionalBernoulliMixture(5, expert_prior=prior, random_state=0).fit(X, Y)
+    p = clf.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert clf.predict(X).shape == Y.shape
+    assert all(np.isfinite(history).all() for history in clf.history_)
+
+
+def test_dead_components_are_left_out():
+    X, Y = planted(n=200)
+    build = make_builder(ConditionalBernoulliMixture(3), X, Y, np.ones(200))
+    model = build(0)
+    gamma = np.zeros((3, 200))
+    gamma[0], gamma[2] = 0.3, 0.7
+    views, columns = model.views(X), np.ascontiguousarray(Y.T, dtype=np.float32)
+    model.maximise(views, columns, gamma, np.ones(200), lambda jobs: [job() for job in jobs])
+    after, log_likelihood = model.expect(views, columns)
+    assert list(model.alive) == [0, 2]
+    assert not after[1].any()
+    assert np.isfinite(log_likelihood).all()
+    assert model.table(X)[1].shape == (200, 2, 4)
+
+
+WRONG = {
+    "n_components": (0, 1.5, "three"),
+    "n_steps": (0,),
+    "expert_variance": (0.0, -1.0, np.inf, "big"),
+    "gate_variance": (0.0,),
+    "expert_prior": ("br",),
+    "empty": ("never",),
+    "l1_ratio": (1.0, -0.1),
+    "validation_fraction": (0.0, 1.0),
+    "experts": ("trees", 3),
+    "gate": ("trees", 3),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
+)
+def test_wrong_parameters_are_refused_by_name(name, value):
+    X, Y = planted(n=20)
+    with pytest.raises(ValueError, match=name):
+        ConditionalBernoulliMixture(**{name: value}).fit(X, Y)
+
+
+def test_decoders_of_other_tables_are_refused():
+    with pytest.raises(IncompatibleError, match="decodes Modular tables, not Mixture"):
+        ConditionalBernoulliMixture(decoder="threshold").fit(*planted(n=20))
+
+
+def test_scene_reaches_the_papers_accuracy(real_data):
+    train, test = load("scene:train"), load("scene:test")
+    clf = ConditionalBernoulliMixture(20, gate_variance=10, n_steps=12, random_state=0)
+    assert clf.fit(train.X, train.Y).score(test.X, test.Y) > 0.68  # 5 seeds: .697; paper: .697
