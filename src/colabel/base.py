@@ -133,6 +133,27 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return self._scores(self._validate(X, reset=False))
 
     @available_if(lambda self: self._probabilistic())
+    def joint_log_prob(self, X: Any, y: Any) -> Floats:
+        """Log-probability of each sample's whole labeling: (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+        y : (n_samples, n_labels) of 0 and 1, or a 1-D target, as in ``fit``
+        """
+        check_is_fitted(self)
+        if self._target.one_dimensional:
+            place = np.searchsorted(self.classes_, y)
+            return np.log(self.predict_proba(X)[np.arange(len(place)), place])
+        Y = dense_labels(encode_target(y)[0])
+        check_consistent_length(X, Y)
+        parts, start = [], 0
+        for table in self._blocks(X):
+            parts.append(table.log_prob(Y[start : start + table.n_samples]))
+            start += table.n_samples
+        return np.concatenate(parts)
+
+    @available_if(lambda self: self._probabilistic())
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each label: one (n_samples, n_labels) array.
 

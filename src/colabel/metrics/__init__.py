@@ -9,7 +9,7 @@ from colabel.metrics._propensity import (
 )
 from colabel.metrics._ranking import coverage, lrap, one_error, ranking_loss
 from colabel.metrics._registry import MEASURES, Measure, get_measure
-from colabel.metrics._scorers import MeasureScorer, make_scorer
+from colabel.metrics._scorers import MeasureScorer, log_likelihood, make_scorer
 from colabel.metrics._sets import (
     f1_score,
     fbeta_score,
@@ -34,6 +34,7 @@ __all__ = [
     "hamming_loss",
     "jaccard_score",
     "label_set_accuracy",
+    "log_likelihood",
     "lrap",
     "make_scorer",
     "ndcg_at_k",

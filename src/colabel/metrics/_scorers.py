@@ -9,7 +9,25 @@ import numpy as np
 from colabel._label_scores import label_scores
 from colabel.metrics._registry import get_measure
 
-__all__ = ["MeasureScorer", "make_scorer"]
+__all__ = ["MeasureScorer", "log_likelihood", "make_scorer"]
+
+
+def log_likelihood(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    """Score an estimator by the mean log-probability it gives to whole labelings.
+
+    A scorer (``GridSearchCV(scoring=log_likelihood)``) for estimators with a joint distribution.
+    It varies smoothly where subset accuracy, which counts rows, jumps, and so chooses better
+    between settings on a few hundred rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from colabel import LabelPowerset
+    >>> X, Y = np.arange(4.0)[:, None], np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> round(log_likelihood(LabelPowerset().fit(X, Y), X, Y), 2)
+    -0.35
+    """
+    return float(np.average(estimator.joint_log_prob(X, Y), weights=sample_weight))
 
 
 def make_scorer(name: str) -> MeasureScorer:
