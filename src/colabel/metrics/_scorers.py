@@ -27,6 +27,9 @@ def log_likelihood(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) ->
     >>> round(log_likelihood(LabelPowerset().fit(X, Y), X, Y), 2)
     -0.35
     """
+    while hasattr(estimator, "steps"):  # a pipeline passes on only what scikit-learn knows of
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        estimator = estimator[-1]
     return float(np.average(estimator.joint_log_prob(X, Y), weights=sample_weight))
 
 

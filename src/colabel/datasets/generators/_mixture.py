@@ -63,18 +63,26 @@ class BernoulliMixtureTruth:
         logits = np.einsum("id,kld->ikl", X, self.experts, optimize=True) + self.expert_bias
         return X @ self.gate.T + self.gate_bias, logits
 
-    def log_prob(self, X: np.ndarray, *, averaged: bool = True) -> np.ndarray:
-        """Return log p(y | x) of every labeling, of shape (n_samples, 2 ** n_labels).
+    def mixture(self, X: np.ndarray, *, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Return log-weights (n, n_components) and log-odds (n, n_components, n_labels).
 
-        With ``averaged``, p is the mean over the noise, which again is a mixture of products
-        because the noises are independent: each Bernoulli is integrated by Gauss-Hermite
+        ``colabel.scores.Mixture(*truth.mixture(X))`` is the true score table, to be decoded for
+        any target. With ``averaged``, it is the mean over the noise, which again is a mixture of
+        products because the noises are independent: each Bernoulli is integrated by Gauss-Hermite
         quadrature (error below 1e-6 for noise up to 3), the gate by 1024 Sobol points (mean error
-        2e-4 at noise 1.5, 4e-4 at 3). Without noise, or with ``averaged=False``, p is exact.
+        2e-4 at noise 1.5, 4e-4 at 3). Without noise, or with ``averaged=False``, it is exact.
         """
         gate, logits = self.scores(X)
         if averaged and self.noise > 0:
-            return self._log_table(self._mean_gate(gate), *self._mean_experts(logits))
-        return self._log_table(log_softmax(gate, axis=1), logits, log_expit(-logits))
+            return self._mean_gate(gate), self._mean_experts(logits)
+        return log_softmax(gate, axis=1), logits
+
+    def log_prob(self, X: np.ndarray, *, averaged: bool = True) -> np.ndarray:
+        """Return log p(y | x) of every labeling, of shape (n_samples, 2 ** n_labels).
+
+        With ``averaged``, p is the mean over the noise, as exact as ``mixture`` says.
+        """
+        return self._log_table(*self.mixture(X, averaged=averaged))
 
     def mode(self, X: np.ndarray, *, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the most probable labelings (n, n_labels), the first among equals, and their p."""
@@ -87,22 +95,23 @@ class BernoulliMixtureTruth:
             probability[block] = np.exp(table.max(axis=1))
         return self.labelings[best], probability
 
-    def _log_table(self, log_gate: np.ndarray, odds: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Sum the mixture from each label's log-odds and log-probability of being off."""
+    def _log_table(self, log_gate: np.ndarray, odds: np.ndarray) -> np.ndarray:
+        """Sum the mixture at every labeling."""
         per_component = odds @ self.labelings.T.astype(np.float64)
-        per_component += (log_gate + off.sum(axis=2))[:, :, None]
+        per_component += (log_gate + log_expit(-odds).sum(axis=2))[:, :, None]
         top = per_component.max(axis=1)
         per_component -= top[:, None, :]
         return top + np.log(np.exp(per_component, out=per_component).sum(axis=1))
 
-    def _mean_experts(self, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _mean_experts(self, logits: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the labels' probabilities averaged over the noise."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(64)
         weights = weights / weights.sum()
         on, off = np.zeros_like(logits), np.zeros_like(logits)
         for node, weight in zip(nodes, weights, strict=True):
             on += weight * expit(logits + self.noise * node)
             off += weight * expit(-logits - self.noise * node)
-        return _log(on) - _log(off), _log(off)
+        return _log(on) - _log(off)
 
     def _mean_gate(self, gate: np.ndarray) -> np.ndarray:
         """Return the logarithm of the softmax averaged over the noise.
@@ -181,7 +190,7 @@ def make_bernoulli_mixture(
     The optimal subset accuracy is the mean over the rows of ``max_y q(y | x)``, where q is the
     distribution of the labels given x alone. It is 1 for ``"argmax"`` without noise, exact for
     ``"sample"`` without noise, and exact up to the quadrature stated at
-    ``BernoulliMixtureTruth.log_prob`` for ``"sample"`` with noise. For ``"argmax"`` with noise, q
+    ``BernoulliMixtureTruth.mixture`` for ``"sample"`` with noise. For ``"argmax"`` with noise, q
     is estimated on up to 4000 of the rows with 200 draws of the noise for each: one half of the
     draws chooses the labeling, the other says how often it is right, so that the estimate is not
     optimistic.
@@ -263,7 +272,7 @@ def _noisy_modes(
     best = np.empty(len(X), dtype=np.intp)
     for block in row_blocks(len(X), truth.gate.shape[0] * len(truth.labelings)):
         gate, logits = _noisy_scores(truth, X[block], rng)
-        table = truth._log_table(log_softmax(gate, axis=1), logits, log_expit(-logits))
+        table = truth._log_table(log_softmax(gate, axis=1), logits)
         best[block] = table.argmax(axis=1)
     return best
 

@@ -1,0 +1,286 @@
+"""A mixture of products of Bernoullis: a density on label sets, without features."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import binarize
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from colabel._sklearn import check_weight
+from colabel.mixture._bernoulli_em import (
+    Fitted,
+    Mixtures,
+    Prior,
+    Sums,
+    evidence,
+    random_start,
+    run_em,
+    spread_start,
+)
+from colabel.mixture._label_rows import LabelRows, distinct_rows
+from colabel.scores import Mixture, RandomState
+
+__all__ = ["BernoulliMixture"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+# A component that is expected to have made fewer rows than this is dropped. Dropping it costs at
+# most about as many nats of log-likelihood, over all rows together.
+DEAD_ROWS = 0.01
+
+
+class BernoulliMixture(DensityMixin, BaseEstimator):
+    """Mixture of products of Bernoullis: ``p(y) = sum_k pi_k prod_l Ber(y_l; mu_kl)``.
+
+    Labels are independent within a component and in general dependent in the mixture (Eqs. (4) and
+    (5) of Li et al. 2016). Fitted by EM in log space on the distinct label sets with their counts,
+    from several random starts side by side; the start of the best objective is kept.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        At most so many components; those that die out are dropped.
+    n_init : int, default=10
+        Number of random starts.
+    max_iter : int, default=200
+        Steps of EM for each start.
+    tol : float, default=1e-4
+        A start has converged when a step gains less than this, in nats per row.
+    smoothing : float, default=1e-2
+        Pseudo-rows added to every component, in which labels have their base rates: a Beta prior.
+        Positive, so that log-odds stay finite.
+    init : {"spread", "random"}, default="spread"
+        ``"spread"``: components start at label sets far apart; ``"random"``: at random
+        responsibilities.
+    binarize : float or None, default=None
+        Entries above it count as on, as in ``sklearn.naive_bayes.BernoulliNB``. None: anything but
+        0 and 1 is refused.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components_,)
+        ``pi``, falling.
+    means_ : ndarray of shape (n_components_, n_labels)
+        ``mu``, the probability of each label in each component.
+    logits_ : ndarray of shape (n_components_, n_labels)
+        Its log-odds, exact where ``means_`` has rounded to 1.
+    n_components_ : int
+        Components left.
+    lower_bound_ : float
+        Best objective found: log-likelihood plus log-density of the prior (up to a constant), per
+        row.
+    history_ : ndarray of shape (n_iter_,)
+        Objective of the best start at each step; it never falls.
+    n_iter_ : int
+        Steps of the best start.
+    converged_ : bool
+        Whether the best start converged.
+    n_features_in_ : int
+        Number of labels.
+    feature_names_in_ : ndarray of shape (n_labels,)
+        Names of the labels, where ``Y`` was a data frame.
+
+    Notes
+    -----
+    A step costs O(n_init n_components n_labels n_distinct), with n_distinct the number of distinct
+    label sets. ``sample_weight`` counts rows: an integer weight is as good as a repeated row.
+    The default ``smoothing`` suits a start for ``ConditionalBernoulliMixture``, which wants sharp
+    components; as a density for its own sake 1 gave the better likelihood on held-out rows of
+    scene, yeast, enron, medical and rcv1subset1.
+    scikit-learn's own checks feed real numbers; they run, and pass, with ``binarize`` set, and are
+    skipped without it.
+
+    References
+    ----------
+    Li, Wang, Pavlu and Aslam, "Conditional Bernoulli mixtures for multi-label classification",
+    ICML 2016. Bishop, "Pattern recognition and machine learning", Section 9.3.3, Springer 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
+    >>> model = BernoulliMixture(n_components=2, random_state=0).fit(Y)
+    >>> model.weights_.round(2)
+    array([0.6, 0.4])
+    >>> np.exp(model.score_samples([[1, 1, 0], [1, 0, 0]])).round(3)
+    array([0.397, 0.001])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        n_init: int = 10,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        smoothing: float = 1e-2,
+        init: str = "spread",
+        binarize: float | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.init = init
+        self.binarize = binarize
+        self.random_state = random_state
+
+    def fit(self, Y: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to a label matrix.
+
+        Parameters
+        ----------
+        Y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        Y = self._validate(Y, reset=True)
+        weight = None if sample_weight is None else check_weight(sample_weight, Y)
+        rows = _with_weight(distinct_rows(Y, weight)[0])
+        blocks = rows.blocks(self.n_init * self.n_components)
+        prior = Prior(rows.base_rates, self.smoothing)
+        starts = self._start(rows, blocks, prior)
+        with threadpool_limits(1, user_api="blas"):  # products too small for two threads
+            fits = run_em(blocks, starts, prior, self.max_iter, self.tol)
+        self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
+        return self
+
+    def score_samples(self, Y: Any) -> Floats:
+        """Return ``log p(y)`` of each row of ``Y``: (n_samples,)."""
+        return self._posterior(Y)[0]
+
+    def score(self, Y: Any, y: Any = None) -> float:
+        """Return the mean of ``log p(y)`` over the rows of ``Y``; ``y`` is ignored."""
+        return float(self.score_samples(Y).mean())
+
+    def responsibilities(self, Y: Any) -> Floats:
+        """Return ``p(k | y)`` of each row of ``Y``: (n_samples, n_components_)."""
+        return self._posterior(Y)[1]
+
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Labels:
+        """Draw label sets: (n_samples, n_labels)."""
+        return self.table().sample(n_samples, random_state)[0]
+
+    def table(self, n_samples: int = 1) -> Mixture:
+        """Return the distribution as a score table, the same for each sample: decoders apply."""
+        check_is_fitted(self)
+        log_weights = np.tile(np.log(self.weights_), (n_samples, 1))
+        return Mixture(log_weights, np.tile(self.logits_, (n_samples, 1, 1)))
+
+    def _check_parameters(self) -> None:
+        for name in ("n_components", "n_init", "max_iter"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if not isinstance(self.tol, Real) or not self.tol >= 0:
+            raise ValueError(f"tol must be a number of at least 0, not {self.tol!r}")
+        if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < np.inf:
+            raise ValueError(
+                f"smoothing must be positive, so that log-odds are finite, not {self.smoothing!r}"
+            )
+        if self.init not in ("spread", "random"):
+            raise ValueError(f"init must be 'spread' or 'random', not {self.init!r}")
+
+    def _validate(self, Y: Any, *, reset: bool) -> Any:
+        """Return ``Y`` as zeros and ones, dense or CSR without stored zeros."""
+        if np.ma.is_masked(Y):
+            raise ValueError("Y is masked in places; fill in or leave out what is missing")
+        Y = validate_data(self, Y, accept_sparse="csr", reset=reset)
+        if self.binarize is not None:
+            Y = binarize(Y, threshold=self.binarize)
+        if sparse.issparse(Y):
+            Y = sparse.csr_array(Y, copy=True)
+            Y.sum_duplicates()
+            Y.eliminate_zeros()
+        _require_binary(Y)
+        return Y
+
+    def _start(self, rows: LabelRows, blocks: list[LabelRows], prior: Prior) -> Sums:
+        rng = check_random_state(self.random_state)
+        size = (self.n_init, self.n_components)
+        if self.init == "spread":
+            return spread_start(rows, prior.base_rates, size, rng)
+        return random_start(blocks, size, rng)
+
+    def _keep(self, best: Fitted, total: float) -> None:
+        """Set the fitted attributes, heaviest component first, dead ones left out."""
+        if not best.converged:
+            warnings.warn(
+                f"EM did not converge in max_iter={self.max_iter} steps; raise it or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        weights = np.exp(best.mixture.log_weights[0])
+        order = np.argsort(-weights, kind="stable")
+        # Total weights may be small; the heaviest component is never dead.
+        order = order[weights[order] * total >= min(DEAD_ROWS, 0.5 * total / len(weights))]
+        self.weights_ = weights[order] / weights[order].sum()
+        self.logits_ = best.mixture.logits[0, order]
+        self.means_ = expit(self.logits_)
+        self.n_components_ = len(order)
+        self.history_ = best.history
+        self.lower_bound_ = float(best.history[-1])
+        self.n_iter_ = len(best.history)
+        self.converged_ = best.converged
+
+    def _posterior(self, Y: Any) -> tuple[Floats, Floats]:
+        """Return ``log p(y)`` (n_samples,) and ``p(k | y)`` (n_samples, n_components_)."""
+        check_is_fitted(self)
+        rows, place = distinct_rows(self._validate(Y, reset=False))
+        log_empty = log_expit(-self.logits_).sum(axis=1)
+        mixture = Mixtures(np.log(self.weights_)[None], self.logits_[None], log_empty[None])
+        blocks = rows.blocks(self.n_components_)
+        found = [evidence(mixture.log_joint(block.labelings)) for block in blocks]
+        log_evidence = np.concatenate([part[0] for part, _ in found])
+        return log_evidence[place], np.concatenate([resp[0].T for _, resp in found])[place]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags._skip_test = self.binarize is None
+        return tags
+
+
+def _with_weight(rows: LabelRows) -> LabelRows:
+    """Leave out labelings that only rows of weight zero have."""
+    kept = rows.counts > 0
+    return LabelRows(rows.labelings[kept], rows.counts[kept])
+
+
+def _require_binary(Y: Any) -> None:
+    values = Y.data if sparse.issparse(Y) else Y
+    wrong = np.argwhere((values != 0) & (values != 1))
+    if not len(wrong):
+        return
+    value = values[tuple(wrong[0])]
+    if sparse.issparse(Y):
+        place = int(wrong[0, 0])
+        row, column = np.searchsorted(Y.indptr, place, side="right") - 1, Y.indices[place]
+    else:
+        row, column = wrong[0]
+    raise ValueError(
+        f"Y must hold only 0 and 1, one column a label; row {row}, column {column} holds "
+        f"{value.item()!r}. Set binarize to cut numbers at a threshold."
+    )

@@ -1,0 +1,198 @@
+"""EM for mixtures of Bernoullis on labels alone, all restarts side by side.
+
+Sizes: R restarts, K components, L labels, B labelings of a block. A step is two matrix products for
+all restarts together; a restart that has settled leaves the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colabel.mixture._label_rows import Floats, LabelRows
+
+__all__ = [
+    "Fitted",
+    "Mixtures",
+    "Prior",
+    "Sums",
+    "e_step",
+    "evidence",
+    "random_start",
+    "run_em",
+    "spread_start",
+]
+
+
+class Mixtures(NamedTuple):
+    """R mixtures.
+
+    ``log_weights`` (R, K); ``logits`` (R, K, L), log-odds of each label; ``log_empty`` (R, K), the
+    log-probability that a component leaves every label off.
+    """
+
+    log_weights: Floats
+    logits: Floats
+    log_empty: Floats
+
+    def take(self, place: int) -> Mixtures:
+        """Return one of the mixtures, as a batch of one."""
+        return Mixtures(*(part[place : place + 1].copy() for part in self))
+
+    def log_joint(self, labelings: Any) -> Floats:
+        """Return ``log pi_k + log p(y | k)`` of each labeling: (R, K, B)."""
+        R, K, L = self.logits.shape
+        # log p(y | k) = log p(nothing | k) + the log-odds of what is on: one product, not two.
+        joint = (self.logits.reshape(R * K, L) @ labelings.T).reshape(R, K, -1)
+        return joint + (self.log_weights + self.log_empty)[:, :, None]
+
+
+class Sums(NamedTuple):
+    """What the M step needs: expected rows (R, K) and, of those, the ones with each label."""
+
+    rows: Floats
+    on: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Beta prior of every component: ``strength`` pseudo-rows in which labels have base rates.
+
+    Base rates lie strictly between 0 and 1, so that log-odds are finite even for labels that are
+    always or never on.
+    """
+
+    base_rates: Floats
+    strength: float
+
+    def log_density(self, mixtures: Mixtures) -> Floats:
+        """Log-density of each mixture, up to a constant: (R,)."""
+        per_component = mixtures.logits @ self.base_rates + mixtures.log_empty
+        return self.strength * per_component.sum(axis=1)
+
+    def m_step(self, sums: Sums) -> Mixtures:
+        """Return the mixtures of largest expected log-likelihood plus log-density."""
+        off = np.maximum(sums.rows[:, :, None] - sums.on, 0.0)
+        log_on = np.log(sums.on + self.strength * self.base_rates)
+        log_off = np.log(off + self.strength * (1.0 - self.base_rates))
+        log_rows = np.log(sums.rows + self.strength)
+        log_empty = log_off.sum(axis=2) - sums.on.shape[2] * log_rows
+        with np.errstate(divide="ignore"):  # a component without rows weighs nothing
+            log_weights = np.log(sums.rows / sums.rows.sum(axis=1, keepdims=True))
+        return Mixtures(log_weights, log_on - log_off, log_empty)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A restart at its end: its mixture (R = 1), and the objective per row at each step."""
+
+    mixture: Mixtures
+    history: Floats
+    converged: bool
+
+
+def run_em(
+    blocks: list[LabelRows], sums: Sums, prior: Prior, max_iter: int, tol: float
+) -> list[Fitted]:
+    """Run EM from each start until a step gains less than ``tol`` per row.
+
+    The objective is log-likelihood plus log-density of the prior, over the total count; it never
+    falls. Each restart ends with the mixture that the last entry of its history belongs to. A step
+    costs O(R K L n_distinct), or O(R K (ones + n_distinct)) where labelings are sparse.
+    """
+    total = sum(block.counts.sum() for block in blocks)
+    left = np.arange(len(sums.rows))  # restarts still in the batch
+    history = np.full((len(left), max_iter + 1), -np.inf)
+    found: dict[int, Fitted] = {}
+    for step in range(1, max_iter + 1):
+        mixtures = prior.m_step(sums)
+        log_likelihood, sums = e_step(blocks, mixtures)
+        history[left, step] = (log_likelihood + prior.log_density(mixtures)) / total
+        settled = history[left, step] - history[left, step - 1] < tol
+        leaving = settled | (step == max_iter)
+        for place in np.flatnonzero(leaving).tolist():
+            r = left[place]
+            past = history[r, 1 : step + 1].copy()
+            found[r] = Fitted(mixtures.take(place), past, bool(settled[place]))
+        left, sums = left[~leaving], Sums(sums.rows[~leaving], sums.on[~leaving])
+        if not len(left):
+            break
+    return [found[r] for r in sorted(found)]
+
+
+def e_step(blocks: list[LabelRows], mixtures: Mixtures) -> tuple[Floats, Sums]:
+    """Return the log-likelihood of each mixture (R,) and the expected sums under it."""
+    R, K, L = mixtures.logits.shape
+    log_likelihood, rows, on = np.zeros(R), np.zeros((R, K)), np.zeros((R, K, L))
+    for block in blocks:
+        log_evidence, resp = evidence(mixtures.log_joint(block.labelings))
+        log_likelihood += log_evidence @ block.counts
+        resp *= block.counts
+        rows += resp.sum(axis=2)
+        on += (resp.reshape(R * K, -1) @ block.labelings).reshape(R, K, L)
+    return log_likelihood, Sums(rows, on)
+
+
+def evidence(joint: Floats) -> tuple[Floats, Floats]:
+    """Turn ``log p(y, k)`` (R, K, B) into ``log p(y)`` (R, B) and ``p(k | y)``, in log space."""
+    top = joint.max(axis=1)  # finite: some component has weight, and log-odds are finite
+    resp = np.exp(joint - top[:, None, :])
+    total = resp.sum(axis=1)
+    resp /= total[:, None, :]  # Eq. (8) of Li et al. (2016), without features
+    return top + np.log(total), resp
+
+
+def spread_start(
+    rows: LabelRows, base_rates: Floats, size: tuple[int, int], rng: np.random.RandomState
+) -> Sums:
+    """Start each component at a labeling far from those before it, blended with the base rates.
+
+    Each next labeling is drawn with probability proportional to its count times its Hamming
+    distance to the nearest one chosen (as the seeds of k-means++ are). Where there are more
+    components than labelings, further ones are drawn by count. The blends differ, so that no two
+    components are equal. ``size`` is (R, K). O(R K L n_distinct).
+    """
+    chosen = _spread_labelings(rows, size, rng)
+    seeds = _dense(rows.labelings[chosen.ravel()]).reshape(*size, -1)
+    share = rng.uniform(0.4, 0.5, size=(*size, 1))
+    n = np.full(size, rows.counts.sum() / size[1])
+    return Sums(n, n[:, :, None] * ((1.0 - share) * seeds + share * base_rates))
+
+
+def random_start(
+    blocks: list[LabelRows], size: tuple[int, int], rng: np.random.RandomState
+) -> Sums:
+    """Start from responsibilities that are uniform on the simplex, for each labeling anew."""
+    n, on = np.zeros(size), np.zeros((*size, blocks[0].labelings.shape[1]))
+    for block in blocks:
+        resp = rng.standard_exponential((*size, len(block.counts)))
+        resp *= block.counts / resp.sum(axis=1, keepdims=True)
+        n += resp.sum(axis=2)
+        on += (resp.reshape(size[0] * size[1], -1) @ block.labelings).reshape(on.shape)
+    return Sums(n, on)
+
+
+def _spread_labelings(
+    rows: LabelRows, size: tuple[int, int], rng: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Draw labelings for R restarts of K components: indices (R, K)."""
+    n_on = np.asarray(rows.labelings.sum(axis=1)).ravel()
+    nearest = np.ones((size[0], len(n_on)))  # before the first, all are equally far
+    chosen = np.empty(size, dtype=np.int64)
+    for k in range(size[1]):
+        weight = rows.counts * np.where(nearest.any(axis=1, keepdims=True), nearest, 1.0)
+        upper = weight.cumsum(axis=1)
+        draws = rng.random_sample((size[0], 1)) * upper[:, -1:]
+        chosen[:, k] = np.minimum((upper <= draws).sum(axis=1), len(n_on) - 1)
+        both = (rows.labelings @ _dense(rows.labelings[chosen[:, k]]).T).T
+        distance = n_on + n_on[chosen[:, k]][:, None] - 2.0 * both
+        nearest = np.minimum(nearest, distance) if k else distance
+    return chosen
+
+
+def _dense(labelings: Any) -> Floats:
+    return labelings.toarray() if sparse.issparse(labelings) else labelings
