@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from colabel.mixture import BernoulliMixture, ConditionalBernoulliMixture
     from colabel.model_selection import TunedThreshold
     from colabel.persistence import load, save
     from colabel.reduction import BinaryRelevance, LabelPowerset
@@ -13,18 +14,39 @@ __version__ = "0.1.0"
 # Public names and the modules that define them, imported when first used: `import colabel` is
 # quick, and a name costs only what it needs.
 _HOME = {
+    "BernoulliMixture": "colabel.mixture",
     "BinaryRelevance": "colabel.reduction",
+    "ConditionalBernoulliMixture": "colabel.mixture",
     "LabelPowerset": "colabel.reduction",
     "TunedThreshold": "colabel.model_selection",
     "load": "colabel.persistence",
     "save": "colabel.persistence",
 }
 
-__all__ = ["BinaryRelevance", "LabelPowerset", "TunedThreshold", "__version__", "load", "save"]
+__all__ = [
+    "BernoulliMixture",
+    "BinaryRelevance",
+    "ConditionalBernoulliMixture",
+    "LabelPowerset",
+    "TunedThreshold",
+    "__version__",
+    "load",
+    "save",
+]
 
 
 # Subpackages, so that `import colabel` is enough to write `colabel.datasets.load(...)`.
-_SUBPACKAGES = ("datasets", "decoders", "lab", "losses", "metrics", "model_selection", "reduction")
+_SUBPACKAGES = (
+    "datasets",
+    "decoders",
+    "lab",
+    "losses",
+    "metrics",
+    "mixture",
+    "model_selection",
+    "plot",
+    "reduction",
+)
 
 
 def __getattr__(name: str) -> Any:
