@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import load
@@ -56,11 +56,10 @@ def rbf(gammas, **grid):
 
 F1 = {"measure": "example_f1", "as_loss": True, "scoring": make_scorer("example_f1")}
 WHOLE = Nystroem(n_components=10_000, random_state=0)
-RAW = FunctionTransformer()
 
 TASKS = {
     "scene": Task(
-        "scene", 0.695, cbm(n_components=[20, 50], gate_variance=[3, 10, 30], n_steps=[6, 12, 20])
+        "scene", 0.695, cbm(n_components=[20], gate_variance=[3, 10, 30], n_steps=[6, 12, 20])
     ),
     "scene-rbf": Task(
         "scene",
@@ -71,7 +70,12 @@ TASKS = {
     "yeast": Task(
         "yeast",
         0.245,
-        cbm(n_components=[30], expert_variance=[1, 3, 10], gate_variance=[0.5, 1, 2], n_steps=[5, 10]),
+        cbm(
+            n_components=[30],
+            expert_variance=[1, 3, 10],
+            gate_variance=[0.5, 1, 2],
+            n_steps=[5, 10],
+        ),
     ),
     "yeast-f1": Task(
         "yeast",
