@@ -12,13 +12,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from colabel import BinaryRelevance, LabelPowerset, TunedThreshold
+from colabel import (
+    BinaryRelevance,
+    ChainEnsemble,
+    ClassifierChain,
+    ConditionalBernoulliMixture,
+    ConditionalDependencyNetwork,
+    LabelPowerset,
+    ProbabilisticClassifierChain,
+    TunedThreshold,
+)
 from colabel.reduction import ScaledLinearSVC
 
 QUICK = BinaryRelevance(ScaledLinearSVC(random_state=0))
 ESTIMATORS = [
     BinaryRelevance(),
     LabelPowerset(),
+    ClassifierChain(),
+    ProbabilisticClassifierChain(),
+    ChainEnsemble(n_chains=3, random_state=0),
+    ConditionalDependencyNetwork(random_state=0),
+    ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")
@@ -27,7 +41,8 @@ ESTIMATORS = [
 ours = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
 
-@parametrize_with_checks(ESTIMATORS[:3] + ESTIMATORS[-1:])
+# Families with tests of their own run scikit-learn's checks there.
+@parametrize_with_checks(ESTIMATORS[:2] + ESTIMATORS[-4::3])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

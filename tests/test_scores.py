@@ -223,3 +223,30 @@ def test_label_scores_are_unaries_or_log_odds_of_marginals():
         np.testing.assert_allclose(p, table.marginals(), atol=1e-12)
     with pytest.raises(IncompatibleError):
         instances.pairwise(4).label_scores()
+
+
+def test_labelings_other_than_0_and_1_are_refused():
+    with pytest.raises(ValueError, match="0 and 1 only"):
+        Support([[2, 0], [0, 1]], [[0.0, 0.0]])
+    with pytest.raises(ValueError, match="0 and 1 only"):
+        Support([[0.5, 0], [0, 1]], [[0.0, 0.0]])
+
+
+def test_edges_given_twice_add_up():
+    assert Pairwise([[0.0, 0.0]], [[0, 1], [1, 0]], [2.0, -1.0]).attractive
+    assert not Pairwise([[0.0, 0.0]], [[0, 1], [1, 0]], [1.0, -2.0]).attractive
+
+
+@pytest.mark.parametrize("n_edges", [3, 40, 400])
+def test_pair_values_are_the_same_by_edges_and_by_matrix(n_edges):
+    rng = np.random.default_rng(n_edges)
+    edges = rng.integers(0, 30, (2 * n_edges, 2))
+    edges = edges[edges[:, 0] != edges[:, 1]][:n_edges]
+    table = Pairwise(rng.normal(size=(7, 30)), edges, rng.normal(size=len(edges)))
+    Z = rng.integers(0, 2, (7, 30))
+    slow = [
+        row @ z
+        + sum(c * z[i] * z[j] for (i, j), c in zip(table.edges, table.couplings, strict=True))
+        for row, z in zip(table.unary, Z, strict=True)
+    ]
+    np.testing.assert_allclose(table.value(Z), slow, atol=1e-12)

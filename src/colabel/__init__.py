@@ -7,7 +7,14 @@ if TYPE_CHECKING:
     from colabel.mixture import BernoulliMixture, ConditionalBernoulliMixture
     from colabel.model_selection import TunedThreshold
     from colabel.persistence import load, save
-    from colabel.reduction import BinaryRelevance, LabelPowerset
+    from colabel.reduction import (
+        BinaryRelevance,
+        ChainEnsemble,
+        ClassifierChain,
+        ConditionalDependencyNetwork,
+        LabelPowerset,
+        ProbabilisticClassifierChain,
+    )
 
 __version__ = "0.1.0"
 
@@ -16,8 +23,12 @@ __version__ = "0.1.0"
 _HOME = {
     "BernoulliMixture": "colabel.mixture",
     "BinaryRelevance": "colabel.reduction",
+    "ChainEnsemble": "colabel.reduction",
+    "ClassifierChain": "colabel.reduction",
     "ConditionalBernoulliMixture": "colabel.mixture",
+    "ConditionalDependencyNetwork": "colabel.reduction",
     "LabelPowerset": "colabel.reduction",
+    "ProbabilisticClassifierChain": "colabel.reduction",
     "TunedThreshold": "colabel.model_selection",
     "load": "colabel.persistence",
     "save": "colabel.persistence",
@@ -26,8 +37,12 @@ _HOME = {
 __all__ = [
     "BernoulliMixture",
     "BinaryRelevance",
+    "ChainEnsemble",
+    "ClassifierChain",
     "ConditionalBernoulliMixture",
+    "ConditionalDependencyNetwork",
     "LabelPowerset",
+    "ProbabilisticClassifierChain",
     "TunedThreshold",
     "__version__",
     "load",

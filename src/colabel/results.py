@@ -36,8 +36,9 @@ class Decoded:
 
     @property
     def certified(self) -> NDArray[np.bool_]:
-        """Which answers are proved optimal, to a relative 1e-9."""
-        return self.gap <= 1e-9 * np.maximum(1.0, np.abs(self.value))
+        """Which answers are proved optimal: the bound is their value, to a relative 1e-9."""
+        size = np.minimum(np.abs(self.value), np.abs(self.upper_bound))
+        return np.isfinite(self.value) & (self.gap <= 1e-9 * size)
 
     @classmethod
     def exact(cls, labels: NDArray[np.int8], value: NDArray[np.float64]) -> Decoded:

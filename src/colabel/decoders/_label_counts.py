@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from colabel.decoders.base import Floats
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
-__all__ = ["LabelCounts", "block_of", "components", "label_counts", "members", "pieces"]
+__all__ = [
+    "LabelCounts",
+    "block_of",
+    "components",
+    "label_counts",
+    "members",
+    "members_of",
+    "pieces",
+]
+
+Members = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # Cells of the tables of one block: small enough for a second-level cache.
 CELLS = 100_000
@@ -34,9 +44,7 @@ class LabelCounts(NamedTuple):
     tops: NDArray[np.int64]
 
 
-def label_counts(
-    scores: ScoreTable, rows: slice, on: tuple[NDArray[np.int64], NDArray[np.int64]] | None
-) -> LabelCounts:
+def label_counts(scores: ScoreTable, rows: slice, on: Members | None) -> LabelCounts:
     """Fill the tables of the samples ``rows``; ``on`` is ``members`` of a ``Support``."""
     from colabel._kernels.expected_f import mixture_counts, support_counts
 
@@ -46,11 +54,14 @@ def label_counts(
         np.empty((n_samples, n_labels + 1)),
         np.empty(n_samples, dtype=np.int64),
     )
-    if isinstance(scores, Support):
-        assert on is not None
-        support_counts(*on, scores.scores[rows], *counts)
-    else:
+    if not isinstance(scores, Support):
         mixture_counts(*components(scores, rows), *counts)
+    elif scores.own_labelings:
+        from colabel._kernels.support import row_counts
+
+        row_counts(*members_of(scores, on, rows), scores.log_p[rows], *counts)
+    else:
+        support_counts(*members_of(scores, on, rows), scores.log_p[rows], *counts)
     return counts
 
 
@@ -63,13 +74,23 @@ def components(scores: ScoreTable, rows: slice) -> tuple[Floats, Floats]:
     return np.zeros((len(unary), 1)), unary[:, None, :]
 
 
-def members(scores: ScoreTable) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def members(scores: ScoreTable) -> Members | None:
     """List the labels that are on in each labeling of a ``Support`` (starts and labels)."""
     if not isinstance(scores, Support):
         return None
-    starts = np.zeros(len(scores.labelings) + 1, dtype=np.int64)
-    np.cumsum(scores.labelings.sum(axis=1), out=starts[1:])
-    return starts, np.nonzero(scores.labelings)[1].astype(np.int64)
+    labelings = scores.labelings.reshape(-1, scores.n_labels)
+    starts = np.zeros(len(labelings) + 1, dtype=np.int64)
+    np.cumsum(labelings.sum(axis=1), out=starts[1:])
+    return starts, np.nonzero(labelings)[1].astype(np.int64)
+
+
+def members_of(scores: Support, on: Members | None, rows: slice) -> Members:
+    """Restrict ``members`` to the samples ``rows``, where each has labelings of its own."""
+    assert on is not None
+    if not scores.own_labelings:
+        return on
+    size = scores.scores.shape[1]
+    return on[0][rows.start * size : rows.stop * size + 1], on[1]
 
 
 def block_of(scores: ScoreTable) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders.base import BaseDecoder, Floats, Labels
-from colabel.decoders.support_mode import ordered_support
+from colabel.decoders.support_mode import ordered_labelings
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
@@ -84,12 +84,13 @@ class Exhaustive(BaseDecoder):
                 better = np.isnan(best[rows]) | (top > best[rows])
                 labels[rows][better] = block[place[better]]
                 best[rows] = np.where(better, top, best[rows])
-        return Decoded.exact(labels, best)
+        rest = scores.rest if isinstance(scores, Support) else None
+        return Decoded(labels, best, best if rest is None else np.maximum(best, rest))
 
     def _labelings(self, scores: ScoreTable, nonempty: bool) -> Iterator[Labels]:
         """Yield blocks of labelings, fewest labels first so that ties go to the smaller set."""
         if isinstance(scores, Support):
-            yield scores.labelings[ordered_support(scores, nonempty)]
+            yield ordered_labelings(scores, nonempty)
             return
         if scores.n_labels > self.max_labels:
             raise IncompatibleError(

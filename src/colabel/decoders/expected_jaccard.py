@@ -7,7 +7,14 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_expit
 
-from colabel.decoders._label_counts import block_of, components, label_counts, members, pieces
+from colabel.decoders._label_counts import (
+    block_of,
+    components,
+    label_counts,
+    members,
+    members_of,
+    pieces,
+)
 from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.results import Decoded
@@ -103,25 +110,24 @@ class ExpectedJaccard(BaseDecoder):
             _, alone = _independent(scores.logits.reshape(-1, shape[2]), nonempty)
             each = np.sum(np.exp(scores.log_weights) * alone.reshape(shape[:2]), axis=1)
             return [chord, f], np.minimum(bound, each)
-        known = np.asarray(scores.labelings.any(axis=1) | (not nonempty))
-        if not known.any():
-            return [chord, f], bound
-        mode = np.argmax(np.where(known, scores.scores, -np.inf), axis=1)
-        return [chord, f, scores.labelings[np.where(known[mode], mode, np.argmax(known))]], bound
+        known = (scores.labelings.any(axis=-1) | (not nonempty)) & (scores.log_p > -np.inf)
+        mode = scores.pick(np.argmax(np.where(known, scores.log_p, -np.inf), axis=1))
+        return [chord, f, np.where(known.any(axis=1, keepdims=True), mode, chord)], bound
 
     def _climb(
         self, scores: Mixture | Support, labels: Labels, values: Floats, nonempty: bool
     ) -> Labels:
         """Flip labels, in place, until no flip gains."""
         from colabel._kernels.expected_jaccard import climb_mixture, climb_support
+        from colabel._kernels.support import row_climbs
 
         on = members(scores)
 
         def block(rows: slice) -> None:
             found = labels[rows], values[rows]
             if isinstance(scores, Support):
-                assert on is not None
-                climb_support(*on, scores.scores[rows], nonempty, *found)
+                climb = row_climbs if scores.own_labelings else climb_support
+                climb(*members_of(scores, on, rows), scores.log_p[rows], nonempty, *found)
             else:
                 climb_mixture(*components(scores, rows), nonempty, *found)
 
@@ -172,18 +178,22 @@ def _enumerated(scores: Mixture | Support, nonempty: bool) -> Labels:
     codes = np.arange(2**n_labels)
     Z = ((codes[:, None] >> np.arange(n_labels)) & 1).astype(np.int8)
     Z = Z[np.argsort(Z.sum(axis=1), kind="stable")]
+    own = isinstance(scores, Support) and scores.own_labelings
     Y = scores.labelings if isinstance(scores, Support) else Z
     Z = Z[int(nonempty) :]
     labels = np.empty((scores.n_samples, n_labels), dtype=np.int8)
-    width = scores.n_components if isinstance(scores, Mixture) else 1
+    width = scores.n_components if isinstance(scores, Mixture) else Y.shape[-2] if own else 1
     step = max(1, CELLS // (len(Z) * width))
     for start in range(0, scores.n_samples, step):
         rows = slice(start, min(start + step, scores.n_samples))
         p = _probabilities(scores, rows, Y)
         values = np.empty((len(p), len(Z)))
-        for first in range(0, len(Z), max(1, CELLS // len(Y))):
-            some = slice(first, first + max(1, CELLS // len(Y)))
-            values[:, some] = p @ _jaccard(Y, Z[some])
+        if own:
+            values[:] = (p[:, None] @ _jaccard(Y[rows], Z))[:, 0]
+        else:
+            for first in range(0, len(Z), max(1, CELLS // len(Y))):
+                some = slice(first, first + max(1, CELLS // len(Y)))
+                values[:, some] = p @ _jaccard(Y, Z[some])
         equal = values >= values.max(axis=1, keepdims=True) - TIE
         labels[rows] = Z[np.argmax(equal, axis=1)]
     return labels
@@ -192,7 +202,7 @@ def _enumerated(scores: Mixture | Support, nonempty: bool) -> Labels:
 def _probabilities(scores: Mixture | Support, rows: slice, Y: Labels) -> Floats:
     """Probabilities of the labelings ``Y``: (n_rows, n_Y)."""
     if isinstance(scores, Support):
-        return np.exp(scores.scores[rows])
+        return np.exp(scores.log_p[rows])
     # Sums of terms of one sign: nothing cancels, however large the logits.
     on, off = log_expit(scores.logits[rows]), log_expit(-scores.logits[rows])
     joint = on @ Y.T.astype(np.float64) + off @ (1.0 - Y.T)
@@ -200,17 +210,21 @@ def _probabilities(scores: Mixture | Support, rows: slice, Y: Labels) -> Floats:
 
 
 def _jaccard(Y: Labels, Z: Labels) -> Floats:
-    """Jaccard index of every two rows: (n_Y, n_Z)."""
-    hits = Y.astype(np.float64) @ Z.T.astype(np.float64)
-    union = Y.sum(axis=1)[:, None] + Z.sum(axis=1) - hits
+    """Jaccard index of every two rows: (..., n_Y, n_Z)."""
+    hits = Y.astype(np.float64) @ np.swapaxes(Z, -1, -2).astype(np.float64)
+    union = Y.sum(axis=-1)[..., None] + Z.sum(axis=-1)[..., None, :] - hits
     return np.where(union > 0, hits / np.maximum(union, 1.0), 1.0)
 
 
 def _support_value(scores: Support, labels: Labels) -> Floats:
     values = np.empty(scores.n_samples)
-    step = max(1, CELLS // max(1, len(scores.labelings)))
+    width = scores.n_labels if scores.own_labelings else 1
+    step = max(1, CELLS // max(1, scores.scores.shape[1] * width))
     for start in range(0, scores.n_samples, step):
         rows = slice(start, start + step)
-        index = _jaccard(labels[rows], scores.labelings)
-        values[rows] = np.einsum("ns,ns->n", np.exp(scores.scores[rows]), index)
+        if scores.own_labelings:
+            index = _jaccard(scores.labelings[rows], labels[rows, None])[:, :, 0]
+        else:
+            index = _jaccard(labels[rows], scores.labelings)
+        values[rows] = np.einsum("ns,ns->n", np.exp(scores.log_p[rows]), index)
     return values

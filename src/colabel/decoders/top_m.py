@@ -33,7 +33,8 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
     -------
     labelings : ndarray of shape (n_samples, m, n_labels), int8
     log_probabilities : ndarray of shape (n_samples, m)
-        Falling; ``-inf`` for labelings of a support that are impossible.
+        Falling; ``-inf`` for labelings of a support that are impossible (and for what fills up
+        the labelings of a sample that has fewer than ``m``).
 
     Notes
     -----
@@ -57,7 +58,7 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
         raise IncompatibleError(
             "top_m needs a table of probabilities (Mixture, Modular with log-odds, Support)"
         )
-    known = len(scores.labelings) if isinstance(scores, Support) else 2**scores.n_labels
+    known = scores.scores.shape[1] if isinstance(scores, Support) else 2**scores.n_labels
     if not 1 <= m <= known:
         raise ValueError(f"m must be 1 to {known}, the number of labelings, not {m}")
     if isinstance(scores, Support):
@@ -77,10 +78,9 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
 
 
 def _of_support(scores: Support, m: int) -> tuple[Labels, Floats]:
-    order = np.argsort(scores.labelings.sum(axis=1), kind="stable")
-    ranked = np.argsort(-scores.scores[:, order], axis=1, kind="stable")[:, :m]
-    chosen = order[ranked]
-    return scores.labelings[chosen], np.take_along_axis(scores.scores, chosen, axis=1)
+    count = np.broadcast_to(scores.labelings.sum(axis=-1, dtype=np.int64), scores.scores.shape)
+    chosen = np.lexsort((count, -scores.scores), axis=1)[:, :m]
+    return scores.pick(chosen), np.take_along_axis(scores.scores, chosen, axis=1)
 
 
 def _of_modular(scores: Modular, m: int) -> tuple[Labels, Floats]:

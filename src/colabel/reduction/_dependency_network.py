@@ -1,0 +1,249 @@
+"""Conditional dependency networks: every label given all others, joined by Gibbs sampling."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.utils import check_random_state
+
+from colabel.decoders import BaseDecoder
+from colabel.reduction._conditional_base import ConditionalClassifier
+from colabel.reduction._conditional_search import distinct
+from colabel.reduction._conditionals import LinearConditionals
+from colabel.scores import Support
+
+__all__ = ["ConditionalDependencyNetwork", "NotErgodicWarning"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+# Log-odds beyond which a conditional counts as certain: a probability of .99.
+CERTAIN = float(logit(0.99))
+
+
+class NotErgodicWarning(UserWarning):
+    """Gibbs sampling may never leave the labels that it starts from."""
+
+
+class ConditionalDependencyNetwork(ConditionalClassifier):
+    """One classifier ``p(y_l | x, all other labels)`` a label, and Gibbs sampling to predict.
+
+    Sampling each label in turn, given the current others, leads to a joint distribution of the
+    labels whatever the classifiers are. Predictions are read off the samples: the most frequent
+    labeling by default, or what another decoder makes of them.
+
+    The method fails where labels determine one another: of two labels that exclude each other and
+    leave no third way, each conditional is sure of itself given the other, features count for
+    nothing, and sampling stays where it started (Li et al. 2016, Section 5). ``fit`` warns of this.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, default=BatchLogisticRegression()
+        Any classifier of two classes with ``predict_proba``; cloned for each label. The default
+        solves all labels at once and samples in compiled code; others are asked ``n_burn +
+        n_samples`` times for each label.
+    n_chains : int, default=10
+        Independent runs of the sampler, each from a start drawn with the other labels ignored.
+    n_burn : int, default=50
+        Sweeps over all labels left out at the beginning of each run.
+    n_samples : int, default=100
+        Sweeps that count, in each run.
+    decoder : str, BaseDecoder or None, default=None
+        ``None`` is ``"support_mode"``: the most frequent labeling. ``"marginal"`` decides each
+        label by itself.
+    empty : {"allow", "forbid"}, default="allow"
+        ``"forbid"`` leaves the empty labeling out; where nothing else was sampled, the most
+        probable label is on.
+    random_state : int, RandomState or None, default=None
+        Draws the random numbers of the sampler, once, in ``fit``: predictions of a fitted model
+        repeat themselves, and do not depend on which samples are predicted together.
+    n_jobs : int or None, default=None
+        Classifiers fitted at the same time (the default engine needs none). Results do not depend
+        on it.
+
+    Attributes
+    ----------
+    conditionals_ : LinearConditionals or FittedConditionals
+        The classifiers; see `ClassifierChain`.
+    cuts_ : ndarray of shape (n_chains, 1 + n_burn + n_samples, n_labels)
+        A label is on where its log-odds exceed the cut: logits of uniform random numbers.
+    classes_ : ndarray
+        ``arange(n_labels)``, or the classes of a 1-D target.
+
+    Warns
+    -----
+    NotErgodicWarning
+        If labels are perfectly correlated or anti-correlated in training, if every label is
+        determined by the others there, or if two conditionals of the default engine are (nearly)
+        certain of each other whatever the features.
+
+    Notes
+    -----
+    ``predict_joint`` holds each sample's distinct draws and their frequencies. Its marginals, and
+    ``predict_proba``, are means of the probabilities that labels were drawn with, which vary less
+    than means of the draws (Rao-Blackwell).
+
+    The classes of a 1-D target exclude one another, so no sampling is tried: the class of highest
+    pseudo-likelihood ``prod_l p(y_l | x, other labels)`` is predicted.
+
+    References
+    ----------
+    Guo and Gu, "Multi-label classification using conditional dependency networks", IJCAI 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    >>> Y = np.array([[0, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> network = ConditionalDependencyNetwork(random_state=0).fit(X, Y)
+    >>> network.predict([[1.0], [3.9]])
+    array([[0, 1],
+           [1, 1]])
+    """
+
+    _table: ClassVar[type[Support]] = Support
+    _decoder: ClassVar[str] = "support_mode"
+    _needs_probabilities: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_chains: int = 10,
+        n_burn: int = 50,
+        n_samples: int = 100,
+        decoder: str | BaseDecoder | None = None,
+        empty: str = "allow",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_chains = n_chains
+        self.n_burn = n_burn
+        self.n_samples = n_samples
+        self.decoder = decoder
+        self.empty = empty
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name, least in (("n_chains", 1), ("n_burn", 0), ("n_samples", 1)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)!r}")
+
+    def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
+        n_labels = Y.shape[1]
+        others = [np.delete(np.arange(n_labels), label) for label in range(n_labels)]
+        (self.conditionals_,) = self._fit_conditionals(X, Y, [others], weight, params)
+        rng = check_random_state(self.random_state)
+        shape = (self.n_chains, 1 + self.n_burn + self.n_samples, n_labels)
+        with np.errstate(divide="ignore"):
+            self.cuts_ = logit(rng.random_sample(shape))
+        self._n_burn = self.n_burn
+        if not self._target.one_dimensional:
+            self._warn(X, Y)
+
+    def _warn(self, X: Any, Y: Labels) -> None:
+        reason = _determined(Y)
+        if not reason and isinstance(self.conditionals_, LinearConditionals):
+            reason = _certain(self.conditionals_.at(X).base, self.conditionals_.couplings, Y)
+        if reason:
+            warnings.warn(
+                f"{reason}: Gibbs sampling may stay where it starts; choose another joint model, "
+                "such as ProbabilisticClassifierChain",
+                NotErgodicWarning,
+                stacklevel=6,
+            )
+
+    def _scores(self, X: Any) -> Support:
+        rows = self.conditionals_.at(X)
+        if self._target.one_dimensional:
+            classes = self._class_labelings()
+            return Support(classes, rows.log_prob_all(classes))
+        draws, means = rows.gibbs(self.cuts_, self._n_burn)
+        labelings, counts = distinct(draws)
+        if self._nonempty:
+            best = np.eye(rows.n_labels, dtype=np.int8)[np.argmax(means, axis=1)]
+            labelings = np.concatenate([labelings, best[:, None]], axis=1)
+            counts = np.column_stack([counts, np.zeros(len(counts))])
+        with np.errstate(divide="ignore"):
+            return SampledSupport(labelings, np.log(counts / draws.shape[1]), means=means)
+
+    def _row_bytes(self) -> int:
+        n_draws = self.cuts_.shape[0] * (self.cuts_.shape[1] - 1 - self._n_burn)
+        table = 10 * n_draws * (1 + self._n_columns)
+        return table + self.conditionals_.row_bytes(len(self.cuts_), self.n_features_in_)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledSupport(Support):
+    """Draws from a distribution, with better marginals than their frequencies.
+
+    Parameters
+    ----------
+    labelings, scores, distribution, rest
+        As in ``Support``.
+    means : ndarray of shape (n_samples, n_labels)
+        The marginals.
+    """
+
+    means: Floats = field(kw_only=True)
+
+    def marginals(self) -> Floats:
+        return self.means
+
+    def take(self, rows: Any) -> SampledSupport:
+        return SampledSupport(self.labelings[rows], self.scores[rows], means=self.means[rows])
+
+
+def _determined(Y: Labels) -> str:
+    """Say how labels determine one another in training, or nothing."""
+    count = Y.sum(axis=0, dtype=np.int64)
+    varying = np.flatnonzero((count > 0) & (count < len(Y)))
+    if len(varying) < 2:
+        return ""
+    Y, count = Y[:, varying], count[varying]
+    both = (Y.T.astype(np.float64) @ Y).astype(np.int64)
+    equal = np.triu((both == count) & (both == count[:, None]), 1)
+    opposite = np.triu((both == 0) & (count + count[:, None] == len(Y)), 1)
+    for pairs, how in ((equal, "equal"), (opposite, "opposite")):
+        if pairs.any():
+            one, other = varying[np.argwhere(pairs)[0]]
+            return f"labels {one} and {other} are always {how} in training"
+    if all(_is_determined(Y, label) for label in range(len(varying))):
+        return "every label is determined by the others in training"
+    return ""
+
+
+def _is_determined(Y: Labels, label: int) -> bool:
+    """Tell whether no two rows differ in this label alone."""
+    others = np.delete(Y, label, axis=1)
+    return len(np.unique(others, axis=0)) == len(np.unique(Y, axis=0))
+
+
+def _certain(base: Floats, couplings: Floats, Y: Labels) -> str:
+    """Say which two labels are certain of each other in all rows, or nothing."""
+    strong = np.abs(couplings) > 2.0 * CERTAIN
+    odds = base + Y @ couplings.T
+    for pair in np.argwhere(np.triu(strong & strong.T, 1)):
+        both = (
+            _decides(
+                odds[:, label] - Y[:, given] * couplings[label, given], couplings[label, given]
+            )
+            for label, given in (pair, pair[::-1])
+        )
+        if all(both):
+            return f"labels {pair[0]} and {pair[1]} are certain of each other whatever the features"
+    return ""
+
+
+def _decides(odds: Floats, effect: float) -> bool:
+    """Tell whether ``effect`` turns log-odds from certainly off to certainly on, or back."""
+    low, high = np.sign(effect) * odds, np.sign(effect) * odds + abs(effect)
+    return bool(low.max() < -CERTAIN and high.min() > CERTAIN)

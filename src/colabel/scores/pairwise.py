@@ -1,0 +1,118 @@
+"""Scores of labels and of pairs of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colabel.scores.base import (
+    Floats,
+    ScoreTable,
+    floats,
+)
+
+__all__ = ["Pairwise"]
+
+# One edge in so many possible ones, and a matrix product is quicker than a list of edges.
+DENSE = 20
+# Pairs looked at together.
+BLOCK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Pairwise(ScoreTable):
+    """Label pairs: ``score(y) = sum_l unary_l y_l + sum_e couplings_e y_i y_j, e = (i, j)``.
+
+    Parameters
+    ----------
+    unary : array-like of shape (n_samples, n_labels)
+    edges : array-like of shape (n_edges, 2), int
+        Pairs of different labels, shared by all samples.
+    couplings : array-like of shape (n_edges,)
+        Positive attracts (the labels like to be on together), negative repels.
+    """
+
+    unary: Floats
+    edges: NDArray[np.int64]
+    couplings: Floats
+
+    def __post_init__(self) -> None:
+        unary = floats(self.unary, 2, "unary")
+        edges = np.ascontiguousarray(np.asarray(self.edges).reshape(-1, 2), dtype=np.int64)
+        couplings = floats(self.couplings, 1, "couplings")
+        if len(edges) != len(couplings):
+            raise ValueError(f"{len(edges)} edges but {len(couplings)} couplings")
+        if len(edges) and (edges.min() < 0 or edges.max() >= unary.shape[1]):
+            raise ValueError(f"edges name labels outside 0..{unary.shape[1] - 1}")
+        if np.any(edges[:, 0] == edges[:, 1]):
+            raise ValueError("an edge joins two different labels; put self terms into unary")
+        object.__setattr__(self, "unary", unary)
+        object.__setattr__(self, "edges", np.ascontiguousarray(np.sort(edges, axis=1)))
+        object.__setattr__(self, "couplings", couplings)
+
+    @classmethod
+    def from_dense(cls, unary: ArrayLike, matrix: ArrayLike) -> Pairwise:
+        """Build from a symmetric (n_labels, n_labels) matrix; ``score`` adds each pair once.
+
+        The diagonal must be zero.
+        """
+        C = floats(matrix, 2, "matrix")
+        if C.shape[0] != C.shape[1] or not np.array_equal(C, C.T) or np.any(np.diag(C)):
+            raise ValueError("couplings must be a symmetric matrix with a zero diagonal")
+        i, j = np.nonzero(np.triu(C, 1))
+        return cls(floats(unary, 2, "unary"), np.stack([i, j], axis=1), C[i, j])
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.unary.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.unary.shape[1])
+
+    @property
+    def attractive(self) -> bool:
+        """Whether no pair of labels repels, so that graph cuts are exact."""
+        if np.all(self.couplings >= 0):
+            return True
+        # An edge may be given several times; the pair's coupling is their sum.
+        pairs, place = np.unique(self.edges, axis=0, return_inverse=True)
+        total = np.bincount(place.reshape(-1), weights=self.couplings, minlength=len(pairs))
+        return bool(np.all(total >= 0))
+
+    def dense(self) -> Floats:
+        """Return the couplings as a symmetric (n_labels, n_labels) matrix."""
+        C = np.zeros((self.n_labels, self.n_labels))
+        np.add.at(C, (self.edges[:, 0], self.edges[:, 1]), self.couplings)
+        return C + C.T
+
+    def value(self, Z: ArrayLike) -> Floats:
+        Z = floats(Z, 2, "Z")
+        return np.einsum("nl,nl->n", self.unary, Z) + self._pair_values(Z)
+
+    def value_all(self, labelings: ArrayLike) -> Floats:
+        Z = floats(labelings, 2, "labelings")
+        return self.unary @ Z.T + self._pair_values(Z)
+
+    def take(self, rows: Any) -> Pairwise:
+        return Pairwise(self.unary[rows], self.edges, self.couplings)
+
+    def plus_unary(self, cost: ArrayLike) -> Pairwise:
+        """Return the table with ``cost`` (n_samples, n_labels) added to the unary scores."""
+        return Pairwise(self.unary + floats(cost, 2, "cost"), self.edges, self.couplings)
+
+    def _pair_values(self, Z: Floats) -> Floats:
+        if DENSE * len(self.edges) > self.n_labels**2:
+            upper = np.zeros((self.n_labels, self.n_labels))
+            np.add.at(upper, (self.edges[:, 0], self.edges[:, 1]), self.couplings)
+            return np.einsum("nl,nl->n", Z @ upper, Z)
+        out = np.empty(len(Z))
+        step = max(1, BLOCK // max(1, len(self.edges)))
+        for start in range(0, len(Z), step):
+            part = Z[start : start + step]
+            both = part[:, self.edges[:, 0]] * part[:, self.edges[:, 1]]
+            out[start : start + step] = both @ self.couplings
+        return out
