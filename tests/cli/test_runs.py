@@ -2,14 +2,17 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import colabel
 from cli.samples import COLUMNS, LABELS, MEASURES
+from colabel.datasets import Dataset
 from colabel.lab import methods, plans
 from colabel.lab.plans import Entry, Plan
 
@@ -206,6 +209,76 @@ def test_missing_data_are_named_in_the_table_too(run, plan):
     assert "Only a [test]." in outcome.out
     assert "0.2500" in outcome.out
     assert "–" in outcome.out
+
+
+def generated(name, split="train", *, seed):
+    rng = np.random.default_rng([seed, split == "test"])
+    X = rng.normal(size=(40, 2))
+    return Dataset(X, (X > 0).astype(np.int8), ("a", "b"), ("u", "v"), name, split)
+
+
+def test_a_table_of_generated_data_shows_bound_and_spread(run, own_plans):
+    plans.register(
+        Plan(
+            name="test-2024.table1",
+            title="Made",
+            data=("made",),
+            entries=(Entry("BR", "br", {"made": 60.0}), Entry("weak", "br", {}, {"C": 1e-9})),
+            measure="subset_accuracy",
+            percent=True,
+            seeds=(0, 1),
+            load_data=generated,
+            bound=lambda data, seed: 0.9 + 0.1 * seed,
+            published_bound={"made": 80.0},
+        )
+    )
+    outcome = run("reproduce", "test-2024.table1", "-o", "r")
+    assert outcome.code == 0
+    title, heading, _, bound, mine, weak = outcome.out.splitlines()[:6]
+    assert title == "test-2024.table1: Made (subset_accuracy, per cent)"
+    assert heading.split("  ")[-1].strip().endswith("% of bound paper's %")
+    assert bound.split() == ["made", "upper", "bound", "95.0", "±", "5.0", "80.0"]
+    assert re.fullmatch(r"made +BR +\d+\.\d ± +\d+\.\d +60\.0 +\d+\.\d +75\.0", mine.strip())
+    assert "–" in weak
+    (found,) = json.loads(run("reproduce", "test-2024.table1", "-o", "r", "--json").out)
+    assert (found["percent"], found["picture"]) == (True, None)
+    first, second, third = found["cells"]
+    assert (first["method"], first["paper"], first["spread"]) == ("upper bound", 80.0, 5.0)
+    share = 100 * second["ours"] / first["ours"]
+    assert f"{share:.1f}" in mine
+    assert third["paper"] is None
+
+
+def test_other_data_than_the_papers_are_marked(run, own_plans, tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    plans.register(
+        Plan(
+            name="test-2025.figure1",
+            title="Else",
+            data=("yeast",),
+            entries=(Entry("BR", "br", {"proteins": 80.0, "stars": 90.0}),),
+            measure="subset_accuracy",
+            percent=True,
+            stand_ins={"yeast": "proteins"},
+            unavailable={"stars": "out of reach"},
+            draw=lambda found: pyplot.figure(),
+        )
+    )
+    outcome = run("reproduce", "test-2025", "-o", "r")
+    pyplot.close("all")
+    assert outcome.code == 0
+    row = outcome.out.splitlines()[3].split()
+    assert (row[:2], row[-3:]) == (["yeast", "BR"], ["80.0", "different", "data"])
+    assert "different data: yeast stands in for the paper's proteins" in outcome.out
+    assert "missing: stars: out of reach" in outcome.out
+    path = Path("r") / "test-2025.figure1" / "figure1.svg"
+    assert f"picture: {path}" in outcome.out
+    assert (tmp_path / path).exists()
+    (found,) = json.loads(run("reproduce", "test-2025", "-o", "r", "--json").out)
+    pyplot.close("all")
+    assert found["cells"][0]["stands_in_for"] == "proteins"
+    assert found["picture"] == str(path)
+    assert found["missing"] == {"stars": "out of reach"}
 
 
 def test_quick_runs_the_small_version(run, plan, tmp_path):

@@ -19,12 +19,14 @@ REGIMES = (
     "huge",
     "uniform",
 )
+# Numbers of very different sizes in one table: enumeration in double precision is no oracle then.
+SCALES = "scales"
 
 
 def tables(regime, n_tables=100, n_samples=20, max_labels=8):
     """Yield ``n_tables`` tables of ``n_samples`` problems with 1 to ``max_labels`` labels."""
     for seed in range(n_tables):
-        rng = np.random.default_rng([REGIMES.index(regime), seed])
+        rng = np.random.default_rng([(*REGIMES, SCALES).index(regime), seed])
         n_labels = 1 if regime == "one label" else 1 + seed % max_labels
         yield table(regime, rng, n_samples, n_labels)
 
@@ -46,6 +48,11 @@ def table(regime, rng, n_samples, n_labels):
         unary[:] = rng.normal()
     if regime == "uniform":
         unary[:], C[:] = rng.integers(-1, 4), rng.integers(-2, 2)
+    if regime == SCALES:
+        label, pair = 10.0 ** rng.integers(-8, 9, n_labels), 10.0 ** rng.integers(-8, 9, C.shape)
+        chosen = rng.random(n_labels) < 0.3
+        unary[:, chosen] *= label[chosen]
+        C *= np.where(rng.random(C.shape) < 0.1, pair, 1.0) * (rng.random(C.shape) < 0.7)
     scale = {"tiny": 1e-8, "huge": 1e8}.get(regime, 1.0)
     C = np.triu(C, 1)
     return Pairwise.from_dense(scale * unary, scale * (C + C.T))

@@ -1,15 +1,27 @@
 """Methods by name: how parameters and seeds reach them, and what they say they can do."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 
 from colabel import BinaryRelevance, TunedThreshold
 from colabel.exceptions import UnknownNameError
 from colabel.lab import METHODS, list_methods, make
 from colabel.lab.methods import RULES, Method, capabilities, get_method
+from colabel.reduction import BatchLogisticRegression
+
+# Smaller than the defaults, to save time.
+SMALL = {
+    "br-gb": {"n_trees": 5},
+    "powset-gb": {"n_trees": 5},
+    "cdn": {"n_samples": 10},
+    "cbm-lr": {"n_components": 3, "n_steps": 2},
+    "cbm-gb": {"n_components": 3, "n_steps": 2},
+}
 
 
 def test_every_name_is_listed_once_with_and_without_suffix():
@@ -21,8 +33,9 @@ def test_every_name_is_listed_once_with_and_without_suffix():
 @pytest.mark.parametrize("name", list_methods())
 def test_every_name_builds_a_fresh_estimator_that_fits_and_does_what_it_says(name, toy):
     X, Y = toy
-    estimator = make(name, seed=0)
-    assert estimator is not make(name, seed=0)
+    small = SMALL.get(name.partition("+")[0])
+    estimator = make(name, small, seed=0)
+    assert estimator is not make(name, small, seed=0)
     assert estimator.fit(X, Y).predict(X).shape == Y.shape
     able = capabilities(name)
     assert able["predict_proba"] == hasattr(estimator, "predict_proba")
@@ -33,9 +46,9 @@ def test_every_name_builds_a_fresh_estimator_that_fits_and_does_what_it_says(nam
     if able["predict_joint"]:
         estimator.predict_joint(X)
     if able["sample_weight"]:
-        make(name, seed=0).fit(X, Y, sample_weight=np.ones(len(X)))
+        make(name, small, seed=0).fit(X, Y, sample_weight=np.ones(len(X)))
     if able["sparse_features"] and able["sparse_labels"]:
-        again = make(name, seed=0).fit(sparse.csr_array(X), sparse.csr_array(Y))
+        again = make(name, small, seed=0).fit(sparse.csr_array(X), sparse.csr_array(Y))
         assert sparse.issparse(again.predict(sparse.csr_array(X)))
 
 
@@ -60,8 +73,9 @@ def test_the_outermost_parameter_of_a_name_is_meant():
 
 
 def test_without_parameters_the_defaults_stay():
-    assert isinstance(make("br").estimator, LogisticRegression)
-    assert make("br").estimator.C == LogisticRegression().C
+    for name in ("br", "powset", "cc", "pcc", "ecc-label", "ecc-subset", "cdn"):
+        assert isinstance(make(name).estimator, BatchLogisticRegression)
+        assert make(name).estimator.C == 1.0
     assert isinstance(make("br+top_1"), TunedThreshold)
     assert make("br+top_1").rule == "top_1"
 
@@ -69,18 +83,50 @@ def test_without_parameters_the_defaults_stay():
 def test_a_component_may_be_replaced_by_another_but_not_by_text():
     forest = RandomForestClassifier(3)
     assert make("br", {"estimator": forest}).estimator is forest
-    with pytest.raises(UnknownNameError, match="estimator of br is a LogisticRegression, not 'x'"):
+    with pytest.raises(UnknownNameError, match=r"br is a BatchLogistic.*, not 'x'"):
         make("br", {"estimator": "x"})
 
 
 def test_a_seed_fills_every_random_state_that_is_open():
-    made = make("br+global", {"estimator__estimator__random_state": 5}, seed=3)
+    made = make("ovr-svm+global", {"estimator__estimator__random_state": 5}, seed=3)
     params = made.get_params()
     states = {k: v for k, v in params.items() if k.endswith("random_state")}
     assert states.pop("estimator__estimator__random_state") == 5
     assert states
     assert set(states.values()) == {3}
-    assert make("br").estimator.random_state is None
+    assert make("ovr-svm").estimator.random_state is None
+    assert make("br-gb", seed=3).estimator.random_state == 3
+    assert make("cbm-lr", seed=3).random_state == 3
+
+
+def test_the_methods_of_the_mixtures_paper_are_what_their_names_say():
+    made = {name: make(name) for name, method in METHODS.items() if method.paper == "cbm-2016"}
+    assert {name: type(model).__name__ for name, model in made.items()} == {
+        "br": "BinaryRelevance",
+        "br-gb": "BinaryRelevance",
+        "powset": "LabelPowerset",
+        "powset-gb": "LabelPowerset",
+        "cc": "ClassifierChain",
+        "pcc": "ProbabilisticClassifierChain",
+        "ecc-label": "ChainEnsemble",
+        "ecc-subset": "ChainEnsemble",
+        "cdn": "ConditionalDependencyNetwork",
+        "pair-crf": "PairwiseCRF",
+        "cbm-lr": "ConditionalBernoulliMixture",
+        "cbm-gb": "ConditionalBernoulliMixture",
+    }
+    assert (made["cbm-lr"].experts, made["cbm-gb"].experts) == ("logistic", "boosting")
+    assert (made["ecc-label"].vote, made["ecc-subset"].vote) == ("label", "subset")
+    for name in ("br-gb", "powset-gb"):
+        assert type(made[name].estimator).__name__ == "BoostedClassifier"
+
+
+def test_listing_the_names_imports_no_estimator():
+    code = (
+        "import sys, colabel.lab.methods as m; m.list_methods(); "
+        "sys.exit(any(f'colabel.{p}' in sys.modules for p in ('mixture', 'structured')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_unknown_names_and_parameters_are_refused_with_a_hint():

@@ -1,14 +1,19 @@
 """Tables of papers: registered, found, run, and set beside what was published."""
 
+import json
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
 from colabel import BinaryRelevance
-from colabel.exceptions import UnknownNameError
-from colabel.lab import Entry, Plan, find_plans, list_plans, plans, register, reproduce
+from colabel.datasets import Dataset, list_datasets
+from colabel.exceptions import MissingExtraError, UnknownNameError
+from colabel.lab import Entry, Plan, compare, find_plans, list_plans, plans, register, reproduce
 from colabel.lab.methods import get_method
+from colabel.lab.store import read_results
 
 
 @pytest.fixture
@@ -42,22 +47,32 @@ def test_a_plan_with_an_unknown_measure_cannot_be_registered(registry):
 
 @pytest.mark.parametrize("plan", list_plans(), ids=lambda plan: plan.name)
 def test_every_registered_plan_is_whole(plan):
-    from colabel.datasets import list_datasets
-
     known = {info.name for info in list_datasets()}
-    assert plan.name.count(".") == 1
-    assert set(plan.data) <= known
-    assert set(plan.quick_data) <= set(plan.data)
+    small = plan.small()
+    assert set(plan.stand_ins) <= set(plan.data)
+    assert len(small.seeds) == 1
+    for some in (plan, small):
+        assert some.load_data is not None or set(some.data) <= known
+        assert len({entry.name for entry in some.entries}) == len(some.entries)
+        for entry in some.entries:
+            get_method(entry.method)
+            for data in some.data:
+                entry.build(0, data)
+    paper = plan.name.partition(".")[0]
+    theirs = {name for some in find_plans(paper) for name in (*some.data, *some.unavailable)}
+    theirs |= {name for some in find_plans(paper) for name in some.stand_ins.values()}
     for entry in plan.entries:
-        get_method(entry.method)
-        entry.build(0)
-        assert set(entry.published) <= set(plan.data)
-        assert all(0 <= value <= 1 for value in entry.published.values())
+        assert set(entry.published) <= theirs
+        assert all(0 <= v <= (100 if plan.percent else 1) for v in entry.published.values())
 
 
 def test_an_entry_builds_what_the_paper_ran():
-    fixed = Entry("x", "br", {}, params={"C": 0.3}).build(4)
+    fixed = Entry("x", "ovr-svm", {}, params={"C": 0.3}).build(4)
     assert (fixed.estimator.C, fixed.estimator.random_state) == (0.3, 4)
+    per_data = Entry("x", "br", {}, params={"C": 0.3, "tol": 0.1}, params_of={"enron": {"C": 7}})
+    assert per_data.parameters("enron") == {"C": 7, "tol": 0.1}
+    assert per_data.parameters("yeast") == per_data.parameters() == {"C": 0.3, "tol": 0.1}
+    assert per_data.build(4, "enron").estimator.C == 7
     searched = Entry("x", "br", {}, space={"estimator__C": (1, 2)}, tune_for="lrap").build(4)
     assert isinstance(searched, GridSearchCV)
     assert searched.param_grid == {"estimator__C": [1, 2]}
@@ -99,3 +114,124 @@ def test_a_plan_whose_data_are_all_missing_runs_nothing(monkeypatch, tmp_path):
     assert found.ours == {}
     assert list(found.missing) == ["cal500"]
     assert not (tmp_path / "r").exists()
+
+
+def generated(name, split="train", *, seed):
+    """Data whose first label is its first feature's sign; each seed has its own rows."""
+    rng = np.random.default_rng([seed, split == "test"])
+    X = rng.normal(size=(30 + seed, 2))
+    return Dataset(X, (X > 0).astype(np.int8), ("a", "b"), ("u", "v"), name, split)
+
+
+def a_generated_plan(**changes):
+    entries = (Entry("BR", "br", {"made": 60.0}), Entry("half", "br", {}, params={"C": 1e-9}))
+    plan = Plan(
+        "me-2020.made",
+        "Made",
+        ("made",),
+        entries,
+        "subset_accuracy",
+        percent=True,
+        seeds=(0, 1),
+        load_data=generated,
+        bound=lambda data, seed: 0.9 + 0.1 * seed,
+        published_bound={"made": 80.0},
+    )
+    return replace(plan, **changes)
+
+
+def test_generated_data_have_a_bound_and_a_seed_of_their_own(tmp_path):
+    heard, planned = [], []
+    found = reproduce(a_generated_plan(), tmp_path, on_row=heard.append, on_plan=planned.append)
+    assert [(row.seed, row.method) for row in heard] == [
+        (0, "BR"), (0, "half"), (1, "BR"), (1, "half"),
+    ]  # fmt: skip
+    assert planned == [4, 4], "the total is known from the first part on"
+    assert [row["seed"] for row in read_results(tmp_path)] == ["0", "0", "1", "1"]
+    about = json.loads((tmp_path / "run.json").read_text())
+    assert (about["plan"], about["seeds"]) == ("me-2020.made", [0, 1])
+    mine = [100 * row.result.measures["subset_accuracy"] for row in heard if row.method == "BR"]
+    assert mine[0] != mine[1], "the seeds made different data"
+    assert found.ours["made", "BR"] == pytest.approx(np.mean(mine))
+    assert found.spread["made", "BR"] == pytest.approx(np.std(mine))
+    assert found.ours["made", "upper bound"] == pytest.approx(95.0)
+    assert found.cells() == [("made", "upper bound"), ("made", "BR"), ("made", "half")]
+    assert found.of_bound(("made", "BR")) == pytest.approx((np.mean(mine) / 95.0, 0.75))
+    assert found.of_bound(("made", "half"))[1] is None
+    assert found.of_bound(("made", "upper bound")) == (None, None)
+
+
+def test_the_small_plan_changes_what_it_says():
+    plan = a_generated_plan(quick={"entries": a_generated_plan().entries[:1]})
+    found = reproduce(plan, quick=True)
+    assert found.plan.seeds == (0,)
+    assert found.cells() == [("made", "upper bound"), ("made", "BR")]
+    assert found.spread == {}, "one value has no spread"
+
+
+def test_a_table_in_per_cent_of_a_loss():
+    plan = a_generated_plan(as_loss=True, seeds=(0,), bound=None)
+    share = reproduce(replace(plan, as_loss=False, percent=False)).ours["made", "BR"]
+    assert reproduce(plan).ours["made", "BR"] == pytest.approx(100 * (1 - share))
+
+
+def test_data_that_stand_in_are_set_beside_the_numbers_of_the_papers_data():
+    entries = (Entry("BR", "br", {"proteins": 0.8, "stars": 0.9}),)
+    plan = a_plan(
+        data=("yeast",),
+        entries=entries,
+        stand_ins={"yeast": "proteins"},
+        unavailable={"stars": "out of reach"},
+    )
+    found = reproduce(plan)
+    assert found.published == {("yeast", "BR"): 0.8}
+    assert found.missing == {"stars": "out of reach"}
+    assert reproduce(plan, quick=True).missing == {}
+
+
+def test_plans_are_found_by_the_beginning_of_their_names(registry):
+    names = ("me-2020.more.b", "me-2020.more.a", "me-2020.moreover")
+    plans = {name: register(a_plan(name=name)) for name in names}
+    assert find_plans("me-2020.more") == [plans["me-2020.more.a"], plans["me-2020.more.b"]]
+    assert find_plans("me-2020.more.b") == [plans["me-2020.more.b"]]
+    with pytest.raises(UnknownNameError, match=r"there is me-2020\.more"):
+        find_plans("me-2020.mo")
+
+
+def test_label_sets_that_exclude_one_another_keep_their_columns(tmp_path, monkeypatch):
+    sets = {"side": ("u", "v")}
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0]).astype(np.int8)
+    data = Dataset(X, Y, ("a", "b"), ("u", "v"), "pairs", label_sets=sets)
+    monkeypatch.setattr(plans, "load", lambda name: data)
+    monkeypatch.setattr(plans, "compare", partial(compare, load_data=lambda name, **_: data))
+    plan = a_plan(data=("pairs",), split="holdout:0.5", measure="subset_accuracy")
+    reproduce(plan, tmp_path)
+    (row,) = read_results(tmp_path)
+    assert float(row["accuracy_side"]) == float(row["accuracy_all"]) > 0.5
+
+
+def test_a_plan_draws_its_picture(tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+
+    def draw(found):
+        figure = pyplot.figure()
+        figure.subplots().plot([found.ours["made", "BR"]])
+        return figure
+
+    plan = a_generated_plan(draw=draw, name="me-2020.figure7")
+    found = reproduce(plan, tmp_path, quick=True)
+    pyplot.close("all")
+    assert found.picture == tmp_path / "figure7.svg"
+    assert found.picture.read_text().startswith("<?xml")
+    assert reproduce(plan, quick=True).picture is None, "there is no folder for it"
+
+
+def test_without_matplotlib_a_plan_says_why_there_is_no_picture(tmp_path):
+    def draw(found):
+        raise MissingExtraError("drawing a picture", "lab")
+
+    with pytest.warns(UserWarning, match=r"drawing a picture needs an extra: .*colabel\[lab\]"):
+        found = reproduce(a_generated_plan(draw=draw), tmp_path, quick=True)
+    assert found.picture is None
+    assert found.ours

@@ -14,7 +14,7 @@ from colabel import save
 from colabel.datasets import load
 from colabel.exceptions import IncompatibleError
 from colabel.metrics import evaluate
-from colabel.mixture import ConditionalBernoulliMixture, _experts
+from colabel.mixture import ConditionalBernoulliMixture, _constants
 from colabel.mixture._build import make_builder
 
 QUICK = {"n_components": 3, "n_steps": 3, "random_state": 0}
@@ -73,7 +73,7 @@ def test_the_E_step_equals_Eq_8_done_slowly(seed):
 @pytest.mark.parametrize("prior", ["zero", "shared"])
 def test_the_bound_never_rises_with_full_M_steps(seed, prior, monkeypatch):
     # The bound is that of one model; an expert that becomes a constant makes it another.
-    monkeypatch.setattr(_experts, "RARE", 1e-5)
+    monkeypatch.setattr(_constants, "RARE", 1e-5)
     X, Y = planted(seed=seed, n=150)
     clf = ConditionalBernoulliMixture(
         4, n_steps=15, m_steps=500, tol=-1.0, expert_prior=prior, random_state=seed
@@ -155,6 +155,18 @@ def test_rotating_wide_features_changes_no_optimum(monkeypatch):
     np.testing.assert_allclose(full.predict_proba(X), narrow, atol=1e-3)
 
 
+def test_an_elastic_net_leaves_coefficients_at_zero():
+    X, Y = planted()
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(300, 20))])
+    clf = ConditionalBernoulliMixture(
+        2, l1_ratio=0.9, expert_variance=0.05, gate_variance=0.05, m_steps=200, random_state=0
+    ).fit(X, Y)
+    model = clf.models_[0]
+    assert np.mean(model.experts.coef == 0.0) > 0.3
+    assert np.mean(model.gate.fit.coef == 0.0) > 0.3
+    assert np.all(np.diff(clf.history_[0]) < 1e-6)
+
+
 def test_the_unit_of_the_features_does_not_matter():
     X, Y = planted()
     metres = ConditionalBernoulliMixture(**QUICK).fit(X, Y).predict_proba(X)
@@ -201,7 +213,7 @@ def test_early_stopping_takes_the_likeliest_step():
     assert len(clf.history_[0]) <= clf.n_steps_
 
 
-@pytest.mark.parametrize("experts", ["logistic"])
+@pytest.mark.parametrize("experts", ["logistic", "boosting", LogisticRegression()])
 def test_a_saved_model_predicts_the_same(tmp_path, experts):
     X, Y = planted()
     clf = ConditionalBernoulliMixture(**QUICK, experts=experts).fit(X, Y)

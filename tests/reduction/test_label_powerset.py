@@ -1,9 +1,15 @@
 """Label powerset: its own facts."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -17,7 +23,7 @@ def test_equals_multiclass_classification_of_label_sets():
     train, test = train.take(slice(0, 300)), test.take(slice(0, 200))
     sets, codes = np.unique(train.Y, axis=0, return_inverse=True)
     model = LogisticRegression(tol=1e-10, max_iter=10000).fit(train.X, codes.ravel())
-    ours = LabelPowerset(BatchLogisticRegression(tol=1e-9)).fit(train.X, train.Y)
+    ours = LabelPowerset(BatchLogisticRegression(tol=1e-13)).fit(train.X, train.Y)
     np.testing.assert_array_equal(ours.predict(test.X), sets[model.predict(test.X)])
     joint = ours.predict_joint(test.X)
     p = model.predict_proba(test.X)
@@ -104,3 +110,24 @@ def test_rows_of_weight_zero_leave_no_label_set_behind(toy):
     assert model.labelings_[:, 0].all()
     with pytest.raises(ValueError, match="non-zero"):
         LabelPowerset().fit(X, Y, sample_weight=0 * weight)
+
+
+def test_sparse_labels_stay_sparse(monkeypatch):
+    monkeypatch.setattr("colabel.learners.label_sets.BLOCK_ENTRIES", 2**16)
+    n, n_labels = 3000, 8000
+    Y = sparse.csr_array((np.ones(n), (np.arange(n), np.arange(n) % 5)), shape=(n, n_labels))
+    tracemalloc.start()
+    model = LabelPowerset(DummyClassifier()).fit(np.zeros((n, 1)), Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.labelings_.shape == (5, n_labels)
+    assert peak < n * n_labels / 2
+
+
+def test_log_probabilities_are_normalised_and_do_not_underflow():
+    X = np.repeat([[0.0], [1e3]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 1))
+    Y = np.repeat([[0, 1], [1, 0]], 20, axis=0)
+    scores = LabelPowerset(GaussianNB()).fit(X, Y).predict_joint(X).scores
+    assert scores.min() < -1000.0
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(logsumexp(scores, axis=1), 0.0, atol=1e-12)

@@ -7,24 +7,29 @@ step and makes a new direction, or shortens the step. No problem waits for anoth
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel, kernel
 
-__all__ = ["CONVERGED", "HEAD", "RUNNING", "STALLED", "TRIAL", "advance"]
+__all__ = ["accept", "advance", "aim", "dot", "is_close", "remember", "shorten"]
 
-# Rows of a problem's vectors; differences of points follow, then differences of gradients.
-POINT, GRADIENT, DIRECTION, TRIAL, HEAD = 0, 1, 2, 3, 4
+# Rows of a problem's vectors; differences of points follow, then differences of gradients. SCALE is
+# the diagonal of the first inverse Hessian.
+POINT, GRADIENT, DIRECTION, SCALE, HEAD = 0, 1, 2, 3, 4
 # A problem's numbers: value at the point, step, slope along the direction, then 1 / (s . y).
 VALUE, STEP, SLOPE, RHO = 0, 1, 2, 3
 # A problem's counts: pairs ever stored, steps taken (-1: nothing evaluated), cuts, status.
 PAIRS, STEPS, CUTS, STATUS = 0, 1, 2, 3
 RUNNING, CONVERGED, STALLED = 0, 1, 2
+# Limits: what may be left above the optimum, known or estimated, and the rounding error of a value,
+# all relative to the value; the least value they are relative to; the inverse of the least
+# curvature; and steps.
+GAP, ESTIMATE, ROUNDING, FLOOR, FLATTEST, MAX_STEPS = 0, 1, 2, 3, 4, 5
 # Sufficient decrease (Armijo), and how often a step is shortened before the search gives up.
 DECREASE, MOST_CUTS = 1e-4, 25
 
 
 @kernel
-def advance(vectors, numbers, counts, active, value, gradient, scale, limits):
-    """Move the active problems on by one evaluation.
+def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
+    """Move the active problems on by one evaluation; return how many are still running.
 
     Parameters
     ----------
@@ -32,136 +37,174 @@ def advance(vectors, numbers, counts, active, value, gradient, scale, limits):
     numbers : float64 array of shape (P, 3 + m)
     counts : int64 array of shape (P, 4)
     active : int64 array of shape (A,)
+        The problems evaluated; those still running are moved to its front.
+    trial : float64 array of shape (A, D)
+        The points evaluated, a row for each active problem; replaced by the next ones.
     value, gradient : float64 arrays of shape (A,) and (A, D)
-        At the trial points of the active problems.
-    scale : float64 array of shape (D,)
-        Diagonal of the first inverse Hessian.
-    limits : float64 array of shape (2,)
-        Largest absolute gradient at which a problem has converged, and the rounding error of a
-        value relative to it.
+        At the points evaluated.
+    limits : float64 array of shape (6,)
 
     Notes
     -----
     O(A D m). Nocedal and Wright (2006), algorithms 7.4 and 7.5, with backtracking: convex problems
     have ``s . y >= 0``, so that no curvature condition is needed.
     """
+    running = 0
     for a in range(active.size):
         p = active[a]
         vector, number, count = vectors[p], numbers[p], counts[p]
-        first = count[STEPS] < 0
-        slack = limits[1] * abs(number[VALUE])
-        enough = number[VALUE] + DECREASE * number[STEP] * number[SLOPE] + slack
-        if first or value[a] <= enough:
-            if not first:
-                _remember(vector, number, count, gradient[a])
-            _accept(vector, number, count, value[a], gradient[a])
-            if _largest(gradient[a]) <= limits[0]:
-                count[STATUS] = CONVERGED
-            else:
-                _aim(vector, number, count, scale)
-        elif count[CUTS] < MOST_CUTS:
-            _shorten(number, count, value[a])
-        elif count[PAIRS] > 0:  # start again from the steepest descent
+        if count[STEPS] < 0:
+            accept(vector, number, count, trial[a], value[a], gradient[a])
+            _next_direction(vector, number, count, limits)
+        elif value[a] <= _enough(number, limits):
+            remember(vector, number, count, trial[a], gradient[a])
+            accept(vector, number, count, trial[a], value[a], gradient[a])
+            _next_direction(vector, number, count, limits)
+        elif shorten(number, count, value[a]):
+            pass
+        elif count[PAIRS] > 0:  # begin again from steepest descent
             count[PAIRS] = 0
-            _aim(vector, number, count, scale)
+            aim(vector, number, count, vector[GRADIENT])
         else:
             count[STATUS] = STALLED
-        for j in range(vector.shape[1]):
-            vector[TRIAL, j] = vector[POINT, j] + number[STEP] * vector[DIRECTION, j]
+        if count[STATUS] == RUNNING and count[STEPS] < limits[MAX_STEPS]:
+            active[running] = p
+            for j in range(vector.shape[1]):
+                trial[running, j] = vector[POINT, j] + number[STEP] * vector[DIRECTION, j]
+            running += 1
+    return running
 
 
-@kernel
-def _remember(vector, number, count, gradient):
+@inner_kernel
+def _enough(number, limits):
+    """Return the value below which a step is accepted."""
+    slack = limits[ROUNDING] * abs(number[VALUE])
+    return number[VALUE] + DECREASE * number[STEP] * number[SLOPE] + slack
+
+
+@inner_kernel
+def _next_direction(vector, number, count, limits):
+    """Aim anew, or stop."""
+    aim(vector, number, count, vector[GRADIENT])
+    if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
+        count[PAIRS] = 0
+        aim(vector, number, count, vector[GRADIENT])
+    if is_close(vector, number, vector[GRADIENT], limits):
+        count[STATUS] = CONVERGED
+
+
+@inner_kernel
+def is_close(vector, number, gradient, limits):
+    """Return whether a value is known, or estimated, to be close to the optimum.
+
+    Known: of a convex function, no more is left than half of the squared gradient over the least
+    curvature. Estimated: a quasi-Newton step gains half of the slope, which may be far too little
+    if the function is badly scaled.
+    """
+    size = max(abs(number[VALUE]), limits[FLOOR])
+    left = 0.0
+    for j in range(gradient.size):
+        left += 0.5 * gradient[j] * gradient[j] * max(limits[FLATTEST], vector[SCALE, j])
+    return left <= limits[GAP] * size or -0.5 * number[SLOPE] <= limits[ESTIMATE] * size
+
+
+@inner_kernel
+def shorten(number, count, value):
+    """Shorten the step; return False after too many cuts."""
+    if count[CUTS] == MOST_CUTS:
+        return False
+    step = number[STEP]
+    # The minimum of the parabola through what is known, within a tenth and a half.
+    bend = value - number[VALUE] - step * number[SLOPE]
+    best = np.divide(-0.5 * number[SLOPE] * step * step, bend) if bend > 0.0 else 0.0
+    number[STEP] = min(max(best, 0.1 * step), 0.5 * step)
+    count[CUTS] += 1
+    return True
+
+
+@inner_kernel
+def accept(vector, number, count, point, value, gradient):
+    """Move to a point."""
+    number[VALUE] = value
+    count[STEPS] += 1
+    for j in range(gradient.size):
+        vector[POINT, j] = point[j]
+        vector[GRADIENT, j] = gradient[j]
+
+
+@inner_kernel
+def remember(vector, number, count, point, gradient):
     """Store the step and the change of the gradient, over the oldest pair."""
     memory = number.size - RHO
     slot = count[PAIRS] % memory
     s, y = vector[HEAD + slot], vector[HEAD + memory + slot]
-    product, size = 0.0, 0.0
     for j in range(s.size):
-        s[j] = number[STEP] * vector[DIRECTION, j]
+        s[j] = point[j] - vector[POINT, j]
         y[j] = gradient[j] - vector[GRADIENT, j]
-        product += s[j] * y[j]
-        size += y[j] * y[j]
-    if product > 1e-10 * size * 1e-6 and product > 0.0:
-        number[RHO + slot] = 1.0 / product
+    product = dot(s, y)
+    if product > 1e-16 * dot(y, y):
+        number[RHO + slot] = np.divide(1.0, product)
         count[PAIRS] += 1
 
 
-@kernel
-def _accept(vector, number, count, value, gradient):
-    number[VALUE] = value
-    count[STEPS] += 1
-    for j in range(gradient.size):
-        vector[POINT, j] = vector[TRIAL, j]
-        vector[GRADIENT, j] = gradient[j]
-
-
-@kernel
-def _aim(vector, number, count, scale):
+@inner_kernel
+def aim(vector, number, count, gradient):
     """Make the next direction by the two-loop recursion, and a step of one along it."""
     memory = number.size - RHO
     kept = min(count[PAIRS], memory)
-    d = vector[DIRECTION]
+    d, scale = vector[DIRECTION], vector[SCALE]
     alpha = np.empty(memory)
     for j in range(d.size):
-        d[j] = -vector[GRADIENT, j]
+        d[j] = -gradient[j]
     for back in range(1, kept + 1):
         slot = (count[PAIRS] - back) % memory
-        alpha[slot] = number[RHO + slot] * _dot(vector[HEAD + slot], d)
+        alpha[slot] = number[RHO + slot] * dot(vector[HEAD + slot], d)
         _add(d, -alpha[slot], vector[HEAD + memory + slot])
     size = 1.0
     if kept > 0:
         slot = (count[PAIRS] - 1) % memory
         y = vector[HEAD + memory + slot]
-        bent = 0.0
-        for j in range(d.size):
-            bent += y[j] * scale[j] * y[j]
-        size = 1.0 / (number[RHO + slot] * bent)
+        size = np.divide(1.0, number[RHO + slot] * _weighted(y, scale))
     for j in range(d.size):
         d[j] *= size * scale[j]
     for ahead in range(kept, 0, -1):
         slot = (count[PAIRS] - ahead) % memory
-        beta = number[RHO + slot] * _dot(vector[HEAD + memory + slot], d)
+        beta = number[RHO + slot] * dot(vector[HEAD + memory + slot], d)
         _add(d, alpha[slot] - beta, vector[HEAD + slot])
-    number[SLOPE] = _dot(vector[GRADIENT], d)
+    number[SLOPE] = dot(gradient, d)
     number[STEP], count[CUTS] = 1.0, 0
 
 
-@kernel
-def _shorten(number, count, value):
-    """Go to the minimum of the parabola through what is known, within a tenth and a half."""
-    step = number[STEP]
-    bend = value - number[VALUE] - step * number[SLOPE]
-    best = -0.5 * number[SLOPE] * step * step / bend if bend > 0.0 else 0.0
-    number[STEP] = min(max(best, 0.1 * step), 0.5 * step)
-    count[CUTS] += 1
-
-
-@kernel
-def _dot(a, b):
-    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+@inner_kernel
+def dot(a, b):
+    """Return ``a . b``, by eight running sums that need not wait for one another."""
+    s, t, u, v, w, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     j = 0
-    while j + 4 <= a.size:
-        first += a[j] * b[j]
-        second += a[j + 1] * b[j + 1]
-        third += a[j + 2] * b[j + 2]
-        fourth += a[j + 3] * b[j + 3]
-        j += 4
+    while j + 8 <= a.size:
+        s += a[j] * b[j]
+        t += a[j + 1] * b[j + 1]
+        u += a[j + 2] * b[j + 2]
+        v += a[j + 3] * b[j + 3]
+        w += a[j + 4] * b[j + 4]
+        x += a[j + 5] * b[j + 5]
+        y += a[j + 6] * b[j + 6]
+        z += a[j + 7] * b[j + 7]
+        j += 8
     while j < a.size:
-        first += a[j] * b[j]
+        s += a[j] * b[j]
         j += 1
-    return (first + second) + (third + fourth)
+    return ((s + t) + (u + v)) + ((w + x) + (y + z))
 
 
-@kernel
+@inner_kernel
+def _weighted(y, scale):
+    total = 0.0
+    for j in range(y.size):
+        total += y[j] * scale[j] * y[j]
+    return total
+
+
+@inner_kernel
 def _add(a, factor, b):
     for j in range(a.size):
         a[j] += factor * b[j]
-
-
-@kernel
-def _largest(values):
-    most = 0.0
-    for j in range(values.size):
-        most = max(most, abs(values[j]))
-    return most

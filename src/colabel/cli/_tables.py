@@ -111,17 +111,40 @@ def failures(rows: list[Row]) -> list[str]:
 
 
 def reproduction_table(found: Reproduced) -> Group:
-    """Show our numbers beside the paper's."""
+    """Show our numbers beside the paper's; with a bound, as per cent of it too."""
     plan = found.plan
     measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
+    unit = ", per cent" if plan.percent else ""
+    last = ("difference",) if plan.bound is None else ("% of bound", "paper's %")
     table = plain_table()
-    for heading in ("data", "method", "ours", "paper", "difference"):
+    for heading in ("data", "method", "ours", "paper", *last):
         table.add_column(heading, justify="left" if heading in ("data", "method") else "right")
-    for (data, entry), theirs in found.published.items():
-        ours = found.ours.get((data, entry))
-        difference = "" if ours is None else f"{ours - theirs:+.4f}"
-        table.add_row(shown(data), shown(entry), number(ours), number(theirs), difference)
-    return titled(f"{plan.name}: {plan.title} ({measure})", table)
+    for cell in found.cells():
+        ours, theirs = found.ours.get(cell), found.published.get(cell)
+        values = _spread(ours, found.spread.get(cell), plan.percent), _value(theirs, plan.percent)
+        table.add_row(*map(shown, cell), *values, *_comparison(found, cell))
+    return titled(f"{plan.name}: {plan.title} ({measure}{unit})", table)
+
+
+def _comparison(found: Reproduced, cell: tuple[str, str]) -> list[str]:
+    """Compare with the paper, where the data are the paper's or the bound makes them alike."""
+    if found.plan.bound is not None:
+        return ["" if share is None else f"{share:.1%}"[:-1] for share in found.of_bound(cell)]
+    ours, theirs = found.ours.get(cell), found.published.get(cell)
+    if ours is None or theirs is None:
+        return [""]
+    if cell[0] in found.plan.stand_ins:
+        return ["different data"]
+    return [f"{ours - theirs:+.{1 if found.plan.percent else 4}f}"]
+
+
+def _value(value: float | None, percent: bool) -> str:
+    return f"{value:.1f}" if percent and value is not None else number(value)
+
+
+def _spread(mean: float | None, spread: float | None, percent: bool) -> str:
+    text = _value(mean, percent)
+    return text if mean is None or spread is None else f"{text} ± {_value(spread, percent)}"
 
 
 def _title(rows: list[Row], data: str) -> str:

@@ -34,15 +34,14 @@ def _show() -> None:
 
     from colabel.cli._tables import plain_table
     from colabel.cli._text import shown
-    from colabel.lab.methods import METHODS, RULES, capabilities, make
+    from colabel.lab.methods import METHODS, RULES, capabilities
 
     table = plain_table()
-    for heading in ("name", "class", "paper", "what it is", "prob."):
+    for heading in ("name", "paper", "what it is", "prob."):
         table.add_column(heading, no_wrap=heading != "what it is")
     for name, method in METHODS.items():
         proba = "yes" if capabilities(name)["predict_proba"] else "no"
-        cells = (name, type(make(name)).__name__, method.paper, method.summary, proba)
-        table.add_row(*map(shown, cells))
+        table.add_row(*map(shown, (name, method.paper, method.summary, proba)))
     console = Console()
     console.print(table)
     console.print("\nA suffix adds a decision rule tuned on out-of-fold scores:")

@@ -54,10 +54,16 @@ def _show(found: Reproduced) -> None:
 
     console = Console()
     console.print(reproduction_table(found))
+    for data, theirs in found.plan.stand_ins.items():
+        if data in found.plan.data:
+            sentence = f"different data: {data} stands in for the paper's {theirs}"
+            console.print(shown(sentence, "yellow"), soft_wrap=True)
     for data, reason in found.missing.items():
         console.print(shown(f"missing: {data}: {reason}", "yellow"), soft_wrap=True)
     for (data, entry), reason in found.failed.items():
         console.print(shown(f"{entry} on {data}: {reason}", "red"), soft_wrap=True)
+    if found.picture is not None:
+        console.print(shown(f"picture: {found.picture}"), soft_wrap=True)
     if found.plan.note:
         console.print(shown(found.plan.note))
     console.print()
@@ -74,16 +80,22 @@ def _as_dict(found: Reproduced) -> dict[str, Any]:
         "title": found.plan.title,
         "measure": found.plan.measure,
         "as_loss": found.plan.as_loss,
-        "cells": [
-            {
-                "data": data,
-                "method": entry,
-                "paper": theirs,
-                "ours": found.ours.get((data, entry)),
-                "failed": found.failed.get((data, entry)),
-            }
-            for (data, entry), theirs in found.published.items()
-        ],
+        "percent": found.plan.percent,
+        "cells": [_cell(found, cell) for cell in found.cells()],
         "missing": found.missing,
+        "picture": None if found.picture is None else str(found.picture),
         "note": found.plan.note,
+    }
+
+
+def _cell(found: Reproduced, cell: tuple[str, str]) -> dict[str, Any]:
+    data, entry = cell
+    return {
+        "data": data,
+        "stands_in_for": found.plan.stand_ins.get(data),
+        "method": entry,
+        "paper": found.published.get(cell),
+        "ours": found.ours.get(cell),
+        "spread": found.spread.get(cell),
+        "failed": found.failed.get(cell),
     }

@@ -11,13 +11,14 @@ from colabel.decoders.graph_cut import GraphCut
 from colabel.decoders.marginal import Marginal
 from colabel.decoders.mixing import Mixing
 from colabel.decoders.mixture_mode import MixtureMode
+from colabel.decoders.pairwise_mode import PairwiseMode
 from colabel.decoders.parametric_cut import ParametricCut, parametric_cut
 from colabel.decoders.spectral import Spectral
 from colabel.decoders.support_mode import SupportMode
 from colabel.decoders.threshold import CardinalityThreshold, Threshold
 from colabel.decoders.top_m import top_m
 from colabel.exceptions import UnknownNameError
-from colabel.scores import Mixture, Modular, ScoreTable, Support
+from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
 __all__ = [
     "DECODERS",
@@ -32,6 +33,7 @@ __all__ = [
     "Marginal",
     "Mixing",
     "MixtureMode",
+    "PairwiseMode",
     "ParametricCut",
     "Spectral",
     "SupportMode",
@@ -54,6 +56,7 @@ DECODERS: dict[str, type[BaseDecoder]] = {
     "spectral": Spectral,
     "mixing": Mixing,
     "branch_and_bound": BranchAndBound,
+    "pairwise_mode": PairwiseMode,
 }
 
 
@@ -66,6 +69,7 @@ TARGETS: dict[str, str] = {
 }
 MODES: dict[type[ScoreTable], str] = {
     Modular: "threshold",
+    Pairwise: "pairwise_mode",
     Mixture: "mixture_mode",
     Support: "support_mode",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import ScoreTable
 
-__all__ = ["BaseDecoder"]
+__all__ = ["BaseDecoder", "check_whole"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -102,3 +103,10 @@ class BaseDecoder(BaseEstimator, ABC):
             raise IncompatibleError(
                 f"{type(self).__name__} needs probabilities, and this table holds scores only"
             )
+
+
+def check_whole(number: object, name: str, *, least: int) -> None:
+    """Refuse what is not a whole number of at least ``least``."""
+    whole = isinstance(number, Integral) and not isinstance(number, bool | np.bool_)
+    if not whole or number < least:  # type: ignore[operator]
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {number!r}")

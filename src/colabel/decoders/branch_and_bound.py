@@ -1,21 +1,22 @@
 """Certified best labelings for couplings of any sign, by branch and bound.
 
 Labels that no coupling joins are decided apart: the table falls into the connected components of
-its couplings, each of which is searched by ``colabel.decoders.tree_search``.
+its couplings. Each is searched by ``colabel.decoders.tree_search``; or, where its labels are
+mostly twins of one another, by trying numbers of labels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders._connected import Connected
+from colabel.decoders._nonempty import best_nonempty
+from colabel.decoders._reduction import components
+from colabel.decoders.base import BaseDecoder, Floats, Labels, check_whole
 from colabel.decoders.spins import Spins
-from colabel.decoders.tree_search import Budget, Found, label_price, search
+from colabel.decoders.tree_search import Budget
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
 
@@ -35,13 +36,20 @@ class BranchAndBound(BaseDecoder):
     max_nodes : int, default=10_000
         Nodes per sample and connected component of the couplings.
     time_limit : float or None, default=None
-        Seconds for one call of ``decode``. Answers may then differ from run to run. Every sample
-        gets its first node whatever the limit.
+        Seconds for one call of ``decode``. Answers may then differ from run to run. Whatever the
+        limit, every sample gets the bound and the labeling of its semidefinite relaxation; what
+        is left is shared by the samples in turns.
 
     Notes
     -----
-    Scores that differ by less than 1e-13 of the largest number in the table count as equal, and
-    then the fewest labels win.
+    Scores are compared up to the rounding of their sums (some 1e-15 of all numbers of a connected
+    component); of scores that are equal so far the one with the fewest labels wins. In tables of
+    very different numbers, labels that are beyond doubt are taken out first; where a label still
+    has no number that stands out of the rounding, the rounding is left as a gap.
+
+    Labels with the same couplings to all others (twins) are taken in order of their unary scores:
+    a component that consists of a few classes of twins, as under uniform repulsion, is solved by
+    trying all numbers of labels.
 
     Examples
     --------
@@ -59,92 +67,57 @@ class BranchAndBound(BaseDecoder):
         self.time_limit = time_limit
 
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
-        spins = Spins.of(scores)
-        problem = _Problem(
-            scores.unary,
-            spins.matrix,
-            label_price(scores.unary, spins.matrix),
-            Budget.of(self.max_nodes, self.time_limit),
-        )
-        labels, bound = problem.solve(_components(spins.matrix), nonempty)
+        check_whole(self.max_nodes, "max_nodes", least=0)
+        if self.time_limit is not None and not self.time_limit >= 0:
+            raise ValueError(f"time_limit must be None or at least 0 seconds, not {self.time_limit}")
+        budget, spins = Budget.of(self.time_limit), Spins.of(scores)
+        parts = [Connected.of(spins.matrix, labels) for labels in components(spins.matrix)]
+        nodes = np.full((len(parts), scores.n_samples), self.max_nodes, np.int64)
+        labels, excess = _solve(scores.unary, parts, budget, nodes)
         value = spins.value(labels)
-        # Complete searches have bounds that differ from the value by prices and rounding only.
-        near = bound <= value + 2.0 * scores.n_labels * problem.price + spins.rounding
-        return Decoded(labels, value, np.where(near, value, np.maximum(bound, value)))
+        bound = value + excess.sum(axis=0)
+        empty = np.flatnonzero(~labels.any(axis=1))
+        if nonempty and len(empty) and parts:
+            unary, some = scores.unary[empty], nodes[:, empty]
+            labels[empty], bound[empty] = _solve_nonempty(
+                unary, parts, excess[:, empty], budget, some
+            )
+            value = spins.value(labels)
+        return Decoded(labels, value, np.maximum(bound, value))
 
 
-def _components(matrix: Floats) -> list[np.ndarray]:
-    """Return the sets of labels that couplings join."""
-    i, j = np.nonzero(matrix)
-    graph = coo_array((np.ones(len(i)), (i, j)), shape=matrix.shape)
-    count, part = connected_components(graph, directed=False)
-    return [np.flatnonzero(part == c) for c in range(count)]
+def _solve(
+    unary: Floats, parts: list[Connected], budget: Budget, nodes: np.ndarray
+) -> tuple[Labels, Floats]:
+    """Return labels, and by how much the best score of each part may pass theirs."""
+    labels, excess = np.zeros(unary.shape, np.int8), np.zeros((len(parts), len(unary)))
+    for p, part in enumerate(parts):
+        some = np.ascontiguousarray(unary[:, part.labels])
+        now = budget.share(sum(len(other.labels) > 1 for other in parts[p:]))
+        labels[:, part.labels], excess[p] = part.solve(some, now, nodes[p])
+    return labels, excess
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Tables with shared couplings, the price of a label in each, and what may be spent."""
+def _solve_nonempty(
+    unary: Floats, parts: list[Connected], excess: Floats, budget: Budget, nodes: np.ndarray
+) -> tuple[Labels, Floats]:
+    """Find the best labeling that is not empty where the empty one is the best found.
 
-    unary: Floats
-    matrix: Floats
-    price: Floats
-    budget: Budget
-
-    def solve(self, parts: list[np.ndarray], nonempty: bool) -> tuple[Labels, Floats]:
-        """Return labels and bounds."""
-        labels = np.zeros(self.unary.shape, np.int8)
-        bounds = np.zeros((len(parts), len(labels)))
-        for p, part in enumerate(parts):
-            labels[:, part], bounds[p] = self._solve_part(part)
-        bound = bounds.sum(axis=0)
-        rows = np.flatnonzero(~labels.any(axis=1))
-        if nonempty and len(rows):
-            few = _Problem(self.unary[rows], self.matrix, self.price[rows], self.budget)
-            others = bound[rows] - bounds[:, rows]
-            labels[rows], bound[rows] = few._solve_nonempty(parts, others)
-        return labels, bound
-
-    def _solve_part(self, part: np.ndarray) -> tuple[Labels, Floats]:
-        """Find the best labeling of the labels in ``part``."""
-        unary = np.ascontiguousarray(self.unary[:, part])
-        if len(part) == 1:
-            return (unary > 0).astype(np.int8), np.maximum(unary[:, 0], 0.0)
-        found = search(unary, self._between(part), self.price, self.budget)
-        return found.labels, found.bound
-
-    def _solve_nonempty(self, parts: list[np.ndarray], others: Floats) -> tuple[Labels, Floats]:
-        """Find the best labeling that is not empty, knowing that the empty one is the best.
-
-        A labeling that is not empty has, in some component, a first label: it is on, those before
-        it are off. What remains is a search among the labels after it; the ``others``, components
-        of which nothing is known, add no more than their bounds.
-        """
-        labels = np.zeros(self.unary.shape, np.int8)
-        best, bound = np.full(len(labels), -np.inf), np.full(len(labels), -np.inf)
-        for p, part in enumerate(parts):
-            for place, first in enumerate(part):
-                rest = part[place + 1 :]
-                found = self._solve_after(first, rest, best)
-                bound = np.maximum(bound, found.bound + others[p])
-                better = found.value > best
-                labels[better] = 0
-                labels[better, first] = 1
-                labels[np.ix_(better, rest)] = found.labels[better]
-                best = np.maximum(best, found.value)
-        return labels, bound
-
-    def _solve_after(self, first: int, rest: np.ndarray, best: Floats) -> Found:
-        """Search the labels of ``rest`` where ``first`` is on, for scores above ``best``."""
-        own = self.unary[:, first] - self.price
-        if not len(rest):
-            return Found(np.zeros((len(own), 0), np.int8), own, own)
-        unary = np.ascontiguousarray(self.unary[:, rest] + self.matrix[first, rest])
-        # The empty rest, of score zero, is known beforehand: hence its floor.
-        floor = np.maximum(best - own, 0.0)
-        found = search(unary, self._between(rest), self.price, self.budget, floor=floor)
-        passed = (best < own) | (found.labels[:, 0] >= 0)
-        value = np.where(passed, found.value + own, -np.inf)
-        return Found(np.maximum(found.labels, 0), value, found.bound + own)
-
-    def _between(self, part: np.ndarray) -> Floats:
-        return np.ascontiguousarray(self.matrix[np.ix_(part, part)])
+    It has labels in some part, and is the best of that part; elsewhere none is needed, though by
+    ``excess`` the other parts might add that much.
+    """
+    labels, bound = np.zeros(unary.shape, np.int8), np.full(len(unary), -np.inf)
+    best, count = np.full(len(unary), -np.inf), np.zeros(len(unary), np.int64)
+    for p, part in enumerate(parts):
+        some = np.ascontiguousarray(unary[:, part.labels])
+        now = budget.share(sum(len(other.labels) > 1 for other in parts[p:]))
+        on, value, limit = best_nonempty(part, some, now, nodes[p])
+        size = on.sum(axis=1, dtype=np.int64)
+        # No labeling of this part passes the empty one by more than its excess.
+        limit = np.maximum(np.minimum(limit, excess[p]), value)
+        bound = np.maximum(bound, limit + excess.sum(axis=0) - excess[p])
+        better = (value > best) | ((value == best) & (size < count))
+        labels[better] = 0
+        labels[np.ix_(better, part.labels)] = on[better]
+        best, count = np.where(better, value, best), np.where(better, size, count)
+    return labels, bound

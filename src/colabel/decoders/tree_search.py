@@ -6,59 +6,81 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from colabel.decoders._tolerance import lowest_unit
 from colabel.decoders.base import Floats, Labels
 from colabel.decoders.mixing import dual_bound, random_factors, rank_for
 from colabel.decoders.spins import Spins
 
-__all__ = ["Budget", "Found", "label_price", "search"]
+__all__ = ["Budget", "Found", "search"]
 
-# Price of a label, as a share of the largest number in the table: it decides between ties.
-TIE = 1e-13
 # Nodes spent on finding fewer labels of the same score, where scores are whole numbers of a unit.
 TIE_NODES = 1000
 NOISE = 0.05
+# Random hyperplanes that round the relaxation at the root.
+ROUNDINGS = 20
+# A first node for every row may take this share of the time before roots are relaxed.
+FIRST = 0.1
+# Cells of the matrices whose eigenvalues are taken together.
+CELLS = 4_000_000
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Nodes per sample, and the moment at which to stop."""
+    """The moment at which to stop; None where nodes alone are limited."""
 
-    max_nodes: int
     deadline: float | None
 
     @classmethod
-    def of(cls, max_nodes: int, time_limit: float | None) -> Budget:
+    def of(cls, time_limit: float | None) -> Budget:
         """Start the clock."""
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
-        return cls(max_nodes, deadline)
+        return cls(None if time_limit is None else time.perf_counter() + time_limit)
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        if self.deadline is None:
+            return np.inf
+        return max(0.0, self.deadline - time.perf_counter())
 
     @property
     def spent(self) -> bool:
         """Whether the time is over."""
-        return self.deadline is not None and time.perf_counter() >= self.deadline
+        return self.left <= 0.0
+
+    def share(self, n_shares: float) -> Budget:
+        """Return the budget of the first of ``n_shares`` searches that divide what is left."""
+        if self.deadline is None:
+            return self
+        return Budget(time.perf_counter() + self.left / max(1.0, n_shares))
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Best labels found, their score less prices, and a bound of what there is.
+    """Best labels found, their score less prices, and a bound on scores without prices.
 
-    Where nothing passed the floor given, the score is the floor and the labels are all -1.
+    Where nothing passed the floor given, the score is the floor and the labels are all -1. Rows
+    whose search is ``closed`` have no labeling of a higher score, up to ``Tolerance.rounding``.
     """
 
     labels: Labels
     value: Floats
     bound: Floats
-
-
-def label_price(unary: Floats, matrix: Floats) -> Floats:
-    """Return what each label costs, per row: too little to matter but between ties."""
-    largest = np.max(np.abs(unary), axis=1, initial=0.0)
-    return TIE * np.maximum(largest, np.max(np.abs(matrix), initial=0.0))
+    closed: NDArray[np.bool_]
 
 
 def search(
-    unary: Floats, matrix: Floats, price: Floats, budget: Budget, *, floor: Floats | None = None
+    unary: Floats,
+    matrix: Floats,
+    price: Floats,
+    budget: Budget,
+    nodes: Counts,
+    *,
+    floor: Floats | None = None,
+    relax: bool = True,
 ) -> Found:
     """Maximise ``unary'y + y'(matrix / 2)y - price |y|`` over labelings, for each row.
 
@@ -68,10 +90,14 @@ def search(
     matrix : ndarray of shape (n_labels, n_labels)
         Symmetric, zero diagonal.
     price : ndarray of shape (n_rows,)
-        See `label_price`.
+        What a label costs: enough to decide between ties (see ``Tolerance.price``).
     budget : Budget
+    nodes : ndarray of shape (n_rows,), int64
+        Nodes each row may have. Those used are taken off, in place.
     floor : ndarray of shape (n_rows,) or None
         Only labelings above it are of interest. None stands for the empty labeling.
+    relax : bool, default=True
+        Bound open rows by the relaxation of the whole table too, and round it.
 
     Notes
     -----
@@ -82,23 +108,29 @@ def search(
     labels = np.full(unary.shape, -1, np.int8)
     if floor is None:
         labels[:], floor = 0, np.zeros(len(unary))
-    unit, paid = _unit(unary, matrix), unary - price[:, None]
+    unit, paid = lowest_unit(unary, matrix), unary - price[:, None]
     whole = np.flatnonzero(unit)
     used, first = paid.copy(), floor.copy()
     used[whole] = unary[whole]
     first[whole] = _whole_units(floor + 2.0 * unary.shape[1] * price, unit)[whole]
     trees = _Trees(used, matrix, 0.99 * unit, labels, first)
-    trees.grow(budget, budget.max_nodes)
-    bound = np.maximum(trees.bound(budget), floor)
+    trees.grow(budget, nodes, relax=relax)
+    bound = np.maximum(trees.bound(relax), floor)
+    bound = np.where(unit > 0.0, _whole_units(bound, unit), bound + unary.shape[1] * price)
     labels = trees.labels
+    closed = trees.closed | ((unit > 0.0) & (bound <= trees.best[:, 0]))
     value = np.where(labels[:, 0] >= 0, trees.best[:, 0], floor)
-    if len(whole):
-        # Labels of -1 are none: their score is the floor, which has its prices taken off.
-        value[whole] -= price[whole] * np.maximum(labels[whole], 0).sum(axis=1)
-        again = _Trees(paid[whole], matrix, np.zeros(len(whole)), labels[whole], value[whole])
-        again.grow(budget, min(TIE_NODES, budget.max_nodes))
-        labels[whole], value[whole] = again.labels, again.best[:, 0]
-    return Found(labels, value, bound)
+    # Labels of -1 are none: their score is the floor, which has its prices taken off.
+    value[whole] -= price[whole] * np.maximum(labels[whole], 0).sum(axis=1)
+    again = whole[closed[whole]]
+    if len(again):
+        ties = _Trees(paid[again], matrix, np.zeros(len(again)), labels[again], value[again])
+        nodes_left = np.minimum(TIE_NODES, nodes[again])
+        allowed = nodes_left.copy()
+        ties.grow(budget, nodes_left, relax=False)
+        nodes[again] -= allowed - nodes_left
+        labels[again], value[again] = ties.labels, ties.best[:, 0]
+    return Found(labels, value, bound, closed)
 
 
 class _Trees:
@@ -114,75 +146,97 @@ class _Trees:
         self.start = np.stack([random_factors(rng, rank, n_labels), noise])
         self.labels = labels.copy()
         self.best = np.stack([floor, np.full(n_rows, np.inf)], axis=1)
+        self.root = np.full(n_rows, np.inf)
         self.state = np.zeros((n_rows, n_labels + 1, 3), np.int64)
 
     @property
-    def open(self) -> np.ndarray:
-        """Rows whose tree is not complete."""
-        return np.flatnonzero(self.state[:, 0, 1] == 0)
+    def closed(self) -> NDArray[np.bool_]:
+        """Which trees are complete."""
+        return self.state[:, 0, 1] != 0
 
-    def grow(self, budget: Budget, max_nodes: int) -> None:
-        """Add nodes until trees are complete, have ``max_nodes``, or the time is over."""
+    def grow(self, budget: Budget, nodes: Counts, *, relax: bool) -> None:
+        """Add nodes until trees are complete, have used up ``nodes``, or the time is over.
+
+        With a limit of time every row first has its root relaxed, whatever the limit, and then
+        the rows take turns.
+        """
         if budget.deadline is None:
-            self._add(np.arange(len(self.unary)), max_nodes)
+            for count in np.unique(nodes):
+                self._add(np.flatnonzero(nodes == count), int(count), nodes)
             return
-        self._add(np.arange(len(self.unary)), min(1, max_nodes))
-        # About 50 ms of nodes at a time.
+        # About 50 ms of nodes.
         step = max(1, int(1e7 / self.unary.shape[1] ** 2.7))
-        for row in self.open:
-            while self.state[row, 0, 1] == 0 and self.state[row, 0, 2] < max_nodes:
+        if 0.05 * len(self.unary) / step <= FIRST * budget.left:
+            self._add(np.flatnonzero(nodes > 0), 1, nodes)
+        if relax:
+            self._relax_roots(np.flatnonzero(~self.closed), tol=1e-5)
+        self._take_turns(budget, nodes, step)
+
+    def _take_turns(self, budget: Budget, nodes: Counts, step: int) -> None:
+        count = 1
+        while True:
+            rows = np.flatnonzero(~self.closed & (nodes > 0))
+            if not len(rows):
+                return
+            width = max(1, step // count)
+            for begin in range(0, len(rows), width):
                 if budget.spent:
                     return
-                self._add(np.array([row]), min(step, max_nodes - int(self.state[row, 0, 2])))
+                some = rows[begin : begin + width]
+                self._add(some, int(min(count, nodes[some].min())), nodes)
+            count = min(2 * count, step)
 
-    def _add(self, rows: np.ndarray, nodes: int) -> None:
+    def _add(self, rows: np.ndarray, count: int, nodes: Counts) -> None:
         from colabel._kernels.branch_bound import search_rows
 
+        if not len(rows):
+            return
         labels, best, state = self.labels[rows], self.best[rows], self.state[rows]
-        unary, slack = self.unary[rows], self.slack[rows]
-        search_rows(unary, self.matrix, self.start, nodes, slack, labels, best, state)
+        unary, slack, before = self.unary[rows], self.slack[rows], state[:, 0, 2].copy()
+        search_rows(unary, self.matrix, self.start, count, slack, labels, best, state)
         self.labels[rows], self.best[rows], self.state[rows] = labels, best, state
+        nodes[rows] -= state[:, 0, 2] - before
 
-    def bound(self, budget: Budget) -> Floats:
+    def bound(self, relax: bool) -> Floats:
         """Bound the score of each row: by its open nodes, and by the relaxation at its root."""
-        bound = self.best.max(axis=1)
-        for row in self.open:
-            if not budget.spent:
-                bound[row] = min(bound[row], self._root_bound(self.unary[row]))
-        rows = self.open
+        if relax:
+            self._relax_roots(np.flatnonzero(~self.closed & np.isinf(self.root)), tol=1e-7)
+        bound, rows = self.best.max(axis=1), np.flatnonzero(~self.closed)
         box = Spins.of_arrays(self.unary[rows], self.matrix).box
-        bound[rows] = np.maximum(np.minimum(bound[rows], box), self.best[rows, 0])
+        least = np.minimum(np.minimum(bound[rows], self.root[rows]), box)
+        bound[rows] = np.maximum(least, self.best[rows, 0])
         return bound
 
-    def _root_bound(self, unary: Floats) -> float:
+    def _relax_roots(self, rows: np.ndarray, tol: float) -> None:
+        """Bound rows by the relaxation of the whole table, and round it to labelings."""
+        step = max(1, CELLS // (self.unary.shape[1] + 1) ** 2)
+        for begin in range(0, len(rows), step):
+            self._relax_block(rows[begin : begin + step], tol)
+
+    def _relax_block(self, rows: np.ndarray, tol: float) -> None:
         from colabel._kernels.mixing import climb_vectors, fill_gradient
+        from colabel._kernels.rounding import round_factors
 
-        spins = Spins.of_arrays(unary[None], self.matrix)
-        X, W = self.start[0].copy(), 0.25 * self.matrix
+        spins = Spins.of_arrays(self.unary[rows], self.matrix)
+        X, W = np.tile(self.start[0], (len(rows), 1, 1)), 0.25 * self.matrix
         G = np.empty_like(X)
-        fill_gradient(spins.linear[0], W, X, G)
-        climb_vectors(spins.linear[0], W, X, G, 1e-7, 1000)
-        bound = dual_bound(spins.linear, self.matrix, X[None], G[None])
-        return float((spins.constant + bound + spins.rounding)[0])
-
-
-def _unit(unary: Floats, matrix: Floats) -> Floats:
-    """Return the power of two of which all numbers of a row are multiples; 0 if it is tiny."""
-    shared = _lowest_bit(matrix).min(initial=np.inf)
-    unit = np.minimum(_lowest_bit(unary).min(axis=1, initial=np.inf), shared)
-    largest = np.maximum(np.abs(unary).max(axis=1, initial=0.0), np.abs(matrix).max(initial=0.0))
-    return np.where((unit < np.inf) & (unit >= 1e-6 * largest), unit, 0.0)
+        for i, linear in enumerate(spins.linear):
+            fill_gradient(linear, W, X[i], G[i])
+            climb_vectors(linear, W, X[i], G[i], tol, 1000)
+        dual = dual_bound(spins.linear, self.matrix, X, G)
+        self.root[rows] = spins.constant + dual + spins.rounding
+        labels = np.zeros((len(rows), self.unary.shape[1]), np.int8)
+        draws = np.random.RandomState(0).standard_normal((ROUNDINGS, X.shape[1]))
+        draws[:, 0], draws[0, 1:] = 1.0, 0.0
+        round_factors(spins.unary, self.matrix, X, draws, False, labels)
+        value = spins.value(labels)
+        better = value > self.best[rows, 0]
+        self.labels[rows[better]], self.best[rows[better], 0] = labels[better], value[better]
+        target = self.best[rows, 0] + self.slack[rows]
+        self.state[rows[self.root[rows] <= target], 0, 1] = 1
 
 
 def _whole_units(numbers: Floats, unit: Floats) -> Floats:
     """Round down to multiples of the unit, where there is one."""
     safe = np.where(unit > 0.0, unit, 1.0)
     return np.where(unit > 0.0, safe * np.floor(numbers / safe), numbers)
-
-
-def _lowest_bit(numbers: Floats) -> Floats:
-    """Return the value of the last bit set in each number, infinity for zeros."""
-    mantissa, exponent = np.frexp(numbers)
-    bits = np.ldexp(np.abs(mantissa), 53).astype(np.int64)
-    low = np.ldexp((bits & -bits).astype(np.float64), exponent - 53)
-    return np.where(numbers == 0, np.inf, low)

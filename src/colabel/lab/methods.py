@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from sklearn.utils import get_tags
@@ -16,7 +17,6 @@ from sklearn.utils.validation import has_fit_parameter
 from colabel.exceptions import UnknownNameError
 from colabel.model_selection import TunedThreshold
 from colabel.model_selection._tuned_threshold import RULES
-from colabel.reduction import BinaryRelevance, LabelPowerset, ScaledLinearSVC
 
 __all__ = ["METHODS", "RULES", "Method", "capabilities", "get_method", "list_methods", "make"]
 
@@ -49,29 +49,142 @@ class Method:
     demo: bool = True
 
 
+# The grids of supplement A.2 of Li et al. (2016), thinned.
+VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6)
+COMPONENTS = (5, 15, 30, 45, 60)
+
+
+def _new(path: str, over: str | None = None, **params: Any) -> Callable[[], Any]:
+    """Return what makes an estimator, over another one or not; classes are imported by then.
+
+    So listing the names imports nothing, and an extra that is missing stops only those who ask
+    for it.
+    """
+
+    def build() -> Any:
+        inner = {} if over is None else {"estimator": _class(over)()}
+        return _class(path)(**inner, **params)
+
+    return build
+
+
+def _class(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"colabel.{module}"), name)
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method(
             "br",
-            BinaryRelevance,
+            _new("reduction.BinaryRelevance"),
             "cbm-2016",
             "one logistic regression a label",
-            {"estimator__C": (0.01, 0.1, 1.0, 10.0, 100.0)},
+            {"estimator__C": VARIANCES},
+        ),
+        Method(
+            "br-gb",
+            _new("reduction.BinaryRelevance", over="reduction.BoostedClassifier"),
+            "cbm-2016",
+            "boosted trees for each label",
+            {"estimator__n_trees": (100, 200, 400)},
+            demo=False,
         ),
         Method(
             "ovr-svm",
-            lambda: BinaryRelevance(ScaledLinearSVC()),
+            _new("reduction.BinaryRelevance", over="reduction.ScaledLinearSVC"),
             "relaxations-2015",
             "one linear support vector machine a label",
             {"estimator__C": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},
         ),
         Method(
             "powset",
-            LabelPowerset,
+            _new("reduction.LabelPowerset"),
             "cbm-2016",
             "one class for each label set seen in training",
-            {"estimator__C": (0.01, 0.1, 1.0, 10.0, 100.0)},
+            {"estimator__C": VARIANCES},
+        ),
+        Method(
+            "powset-gb",
+            _new("reduction.LabelPowerset", over="reduction.BoostedClassifier"),
+            "cbm-2016",
+            "boosted trees for each label set",
+            {"estimator__n_trees": (100, 200, 400)},
+            demo=False,
+        ),
+        Method(
+            "cc",
+            _new("reduction.ClassifierChain"),
+            "cbm-2016",
+            "each label given those before it, greedily",
+            {"estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "pcc",
+            _new("reduction.ProbabilisticClassifierChain"),
+            "cbm-2016",
+            "the most probable labeling of a chain",
+            {"estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "ecc-label",
+            _new("reduction.ChainEnsemble", vote="label"),
+            "cbm-2016",
+            "chains of random orders vote on each label",
+            {"estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "ecc-subset",
+            _new("reduction.ChainEnsemble", vote="subset"),
+            "cbm-2016",
+            "chains of random orders vote on label sets",
+            {"estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "cdn",
+            _new("reduction.ConditionalDependencyNetwork"),
+            "cbm-2016",
+            "each label given all others; Gibbs sampling",
+            {"estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "pair-crf",
+            _new("structured.PairwiseCRF"),
+            "cbm-2016",
+            "a score for each label and each pair of labels",
+            {"C": VARIANCES},
+            demo=False,
+        ),
+        Method(
+            "cbm-lr",
+            _new("mixture.ConditionalBernoulliMixture"),
+            "cbm-2016",
+            "mixture of logistic regressions, gated",
+            {
+                "n_components": COMPONENTS,
+                "expert_variance": (1.0, 10.0, 100.0, 1e4),
+                "gate_variance": (0.3, 1.0, 3.0, 10.0, 100.0, 1e4),
+                "n_steps": (5, 10, 20),
+            },
+        ),
+        Method(
+            "cbm-gb",
+            _new(
+                "mixture.ConditionalBernoulliMixture",
+                n_components=20,
+                experts="boosting",
+                n_steps=20,
+            ),
+            "cbm-2016",
+            "mixture of boosted trees, gated",
+            {"n_components": COMPONENTS, "n_steps": (10, 20, 30)},
+            demo=False,
         ),
     )
 }
@@ -111,7 +224,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     """
     method, rule = get_method(name)
     estimator = method.build()
-    if isinstance(estimator, BinaryRelevance | LabelPowerset) and estimator.estimator is None:
+    if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
     if rule is not None:
         estimator = TunedThreshold(estimator, rule=rule)

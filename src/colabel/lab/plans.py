@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection import GridSearchCV
 
-from colabel.exceptions import DatasetNotFoundError, UnknownNameError
-from colabel.lab.compare import Row, Variant, compare, summarise
+from colabel.datasets import Dataset, load
+from colabel.exceptions import DatasetNotFoundError, MissingExtraError, UnknownNameError
+from colabel.lab.compare import Row, Variant, _versions, compare
 from colabel.lab.methods import make
+from colabel.lab.store import ResultFile
 from colabel.metrics import get_measure, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
 __all__ = ["Entry", "Plan", "Reproduced", "find_plans", "list_plans", "register", "reproduce"]
 
 _PLANS: dict[str, Plan] = {}
+
+BOUND = "upper bound"
+Cell = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,11 @@ class Entry:
     method : str
         Registered name.
     published : mapping of str to float
-        The paper's number for each dataset.
+        The paper's number for each dataset, by the paper's name of it.
     params : mapping
         Parameters that the paper fixes.
+    params_of : mapping of str to mapping
+        Those that it fixes for one dataset alone, by our name of it.
     space : mapping of str to tuple
         Parameters that the paper searches on training data.
     tune_for : str
@@ -49,13 +61,18 @@ class Entry:
     method: str
     published: Mapping[str, float]
     params: Mapping[str, Any] = field(default_factory=dict)
+    params_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     tune_for: str = "example_f1"
     wrap: Callable[[Any], Any] | None = None
 
-    def build(self, seed: int) -> Any:
+    def parameters(self, data: str | None = None) -> dict[str, Any]:
+        """Return the parameters that are fixed for a dataset."""
+        return {**self.params, **self.params_of.get(data or "", {})}
+
+    def build(self, seed: int, data: str | None = None) -> Any:
         """Make the estimator, with its search where the paper has one."""
-        estimator = make(self.method, self.params, seed)
+        estimator = make(self.method, self.parameters(data), seed)
         if self.wrap is not None:
             estimator = self.wrap(estimator)
         if not self.space:
@@ -67,6 +84,10 @@ class Entry:
             cv=IterativeStratifiedKFold(5, random_state=seed),
         )
 
+    def variant(self, data: str) -> Variant:
+        """Return the entry as ``compare`` takes it."""
+        return Variant(self.name, partial(self.build, data=data), self.parameters(data))
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -75,7 +96,7 @@ class Plan:
     Parameters
     ----------
     name : str
-        ``PAPER.TABLE``.
+        ``PAPER.TABLE``, or ``PAPER.TABLE.PART``.
     title : str
         What the table shows.
     data : tuple of str
@@ -85,10 +106,27 @@ class Plan:
         The measure it reports.
     as_loss : bool
         Whether it prints one minus the measure.
+    percent : bool
+        Whether it prints per cent.
     split : str
     seeds : tuple of int
+    load_data : callable or None
+        For generated data: ``load_data(name, split, seed)`` replaces ``colabel.datasets.load``, and
+        each seed has data of its own.
+    bound : callable or None
+        ``bound(name, seed)``: the best value that any method could reach on generated data.
+    published_bound : mapping of str to float
+        The paper's number for it.
+    stand_ins : mapping of str to str
+        Datasets that are *not* the paper's, and the paper's names of those they stand in for.
+    unavailable : mapping of str to str
+        Datasets of the paper that cannot be had, and why.
     quick_data : tuple of str
         The datasets of ``--quick``.
+    quick : mapping
+        Other fields that ``--quick`` changes, and their values there.
+    draw : callable or None
+        Draws what was found, a ``Reproduced``, and returns the figure.
     note : str
         Where the protocol differs from the paper's, and why.
     """
@@ -99,24 +137,78 @@ class Plan:
     entries: tuple[Entry, ...]
     measure: str
     as_loss: bool = False
+    percent: bool = False
     split: str = "official"
     seeds: tuple[int, ...] = (0,)
+    load_data: Callable[..., Dataset] | None = None
+    bound: Callable[[str, int], float] | None = None
+    published_bound: Mapping[str, float] = field(default_factory=dict)
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict)
     quick_data: tuple[str, ...] = ()
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    draw: Callable[[Reproduced], Any] | None = None
     note: str = ""
+
+    def small(self) -> Plan:
+        """Return the plan of ``--quick``: less data, one seed."""
+        changes = {"data": self.quick_data or self.data, "seeds": self.seeds[:1], **self.quick}
+        return replace(self, **changes)
+
+    def shown(self, value: float) -> float:
+        """Put a value of the measure as the paper prints it."""
+        value = 1.0 - value if self.as_loss else value
+        return 100.0 * value if self.percent else value
+
+    def published(self) -> dict[Cell, float]:
+        """Return the paper's numbers, by our names of the data."""
+        columns = [(BOUND, self.published_bound)] if self.bound is not None else []
+        columns += [(entry.name, entry.published) for entry in self.entries]
+        return {
+            (data, name): numbers[self.stand_ins.get(data, data)]
+            for data in self.data
+            for name, numbers in columns
+            if self.stand_ins.get(data, data) in numbers
+        }
 
 
 @dataclass(frozen=True)
 class Reproduced:
     """What running a plan gave.
 
-    ``ours`` and ``published`` map (data, entry) to numbers; ``missing`` says why data are absent.
+    Parameters
+    ----------
+    plan : Plan
+        As it was run: the small one, if that was asked for.
+    ours, spread, published : dict
+        From (data, entry) to our mean over seeds and folds, the standard deviation of it, and
+        the paper's number; all as the paper prints them.
+    missing : dict of str to str
+        Why data are absent.
+    failed : dict
+        From (data, entry) to the reason.
+    picture : Path or None
+        The file that was drawn.
     """
 
     plan: Plan
-    ours: dict[tuple[str, str], float]
-    published: dict[tuple[str, str], float]
+    ours: dict[Cell, float]
+    published: dict[Cell, float]
     missing: dict[str, str]
-    failed: dict[tuple[str, str], str]
+    failed: dict[Cell, str]
+    spread: dict[Cell, float] = field(default_factory=dict)
+    picture: Path | None = None
+
+    def cells(self) -> list[Cell]:
+        """List the cells that there is something to say about, data by data."""
+        names = [BOUND, *(entry.name for entry in self.plan.entries)]
+        known = self.ours.keys() | self.published.keys() | self.failed.keys()
+        return [(d, name) for d in self.plan.data for name in names if (d, name) in known]
+
+    def of_bound(self, cell: Cell) -> tuple[float | None, float | None]:
+        """Return our number and the paper's as shares of the best possible one."""
+        best = cell[0], BOUND
+        return _ratio(self.ours, cell, best), _ratio(self.published, cell, best)
 
 
 def register(plan: Plan) -> Plan:
@@ -136,11 +228,11 @@ def list_plans() -> list[Plan]:
 
 
 def find_plans(name: str) -> list[Plan]:
-    """Return the plan ``PAPER.TABLE``, all plans of ``PAPER``, or those of ``all`` papers."""
+    """Return the plan of this name, or those whose names begin with it: ``PAPER``, ``all``."""
     plans = list_plans()
-    chosen = [p for p in plans if name == "all" or name in (p.name, p.name.partition(".")[0])]
+    chosen = [p for p in plans if name == "all" or f"{p.name}.".startswith(f"{name}.")]
     if not chosen:
-        known = sorted({p.name for p in plans} | {p.name.partition(".")[0] for p in plans})
+        known = sorted({start for p in plans for start in _beginnings(p.name)})
         close = difflib.get_close_matches(name, known, n=3) or known
         raise UnknownNameError(f"no table is registered as {name!r}; there is {', '.join(close)}")
     return chosen
@@ -159,45 +251,132 @@ def reproduce(
     ----------
     plan : Plan
     run_dir : path-like or None
-        Folder for ``results.csv``.
+        Folder for ``results.csv`` and, where the plan draws one and matplotlib is installed, the
+        picture.
     quick : bool
         Run the plan's small version.
     **callbacks : dict
         ``on_plan``, ``on_start`` and ``on_row`` of ``compare``.
     """
-    wanted = plan.quick_data if quick and plan.quick_data else plan.data
-    present, missing = _look_for(wanted)
-    variants = [Variant(entry.name, entry.build, dict(entry.params)) for entry in plan.entries]
-    seeds = plan.seeds[:1] if quick else plan.seeds
-    rows: list[Row] = []
-    if present:
-        rows = compare(
-            present, variants, split=plan.split, seeds=seeds, run_dir=run_dir, **callbacks
-        )
-    ours = {
-        key: 1.0 - means[plan.measure] if plan.as_loss else means[plan.measure]
-        for key, means in summarise(rows).items()
-        if plan.measure in means
-    }
-    published = {
-        (data, entry.name): value
-        for entry in plan.entries
-        for data, value in entry.published.items()
-        if data in wanted
-    }
+    plan = plan.small() if quick else plan
+    present, missing = _look_for(plan)
+    rows = _run(plan, present, run_dir, callbacks)
+    ours, spread = _summary(plan, rows)
     failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
-    return Reproduced(plan, ours, published, missing, failed)
+    missing = {**missing, **plan.unavailable} if not quick else missing
+    found = Reproduced(plan, ours, plan.published(), missing, failed, spread)
+    if plan.draw is None or run_dir is None or not ours:
+        return found
+    return replace(found, picture=_save_picture(found, Path(run_dir)))
 
 
-def _look_for(names: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
-    from colabel.datasets import load
+def _run(
+    plan: Plan,
+    present: Mapping[str, tuple[str, ...]],
+    run_dir: str | os.PathLike[str] | None,
+    callbacks: dict[str, Any],
+) -> list[Row]:
+    """Compare dataset by dataset, as parameters may depend on it; all in one file of results."""
+    if not present:
+        return []
+    store = None if run_dir is None else _open_store(plan, present, run_dir)
+    on_row = callbacks.get("on_row", lambda row: None)
+    on_plan = callbacks.get("on_plan", lambda n_cells: None)
+    rows: list[Row] = []
 
-    present, missing = [], {}
-    for name in names:
+    def keep(row: Row) -> None:
+        rows.append(row)
+        if store is not None:
+            store.append(row.as_dict())
+        on_row(row)
+
+    def foresee(n_parts: int, n_cells: int) -> None:
+        on_plan(len(rows) + n_parts * n_cells)  # parts are alike
+
+    calls = [*_calls(plan, present)]
+    for left, (data, options) in zip(range(len(calls), 0, -1), calls, strict=True):
+        variants = [entry.variant(data) for entry in plan.entries]
+        told = callbacks | {"on_row": keep, "on_plan": partial(foresee, left)}
+        compare([data], variants, split=plan.split, **options, **told)
+    return rows
+
+
+def _calls(plan: Plan, present: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the parts of a run: a dataset, and a seed where that makes the data."""
+    for data in present:
+        if plan.load_data is None:
+            yield data, {"seeds": plan.seeds}
+        else:
+            for seed in plan.seeds:
+                yield data, {"seeds": (seed,), "load_data": partial(plan.load_data, seed=seed)}
+
+
+def _open_store(
+    plan: Plan, present: Mapping[str, tuple[str, ...]], run_dir: str | os.PathLike[str]
+) -> ResultFile:
+    sets = sorted({f"accuracy_{name}" for names in present.values() for name in names})
+    store = ResultFile(run_dir, (*sets, "accuracy_all") if sets else ())
+    store.describe(
+        {
+            "plan": plan.name,
+            "data": list(present),
+            "splits": dict.fromkeys(present, plan.split),
+            "methods": [entry.name for entry in plan.entries],
+            "seeds": list(plan.seeds),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            "versions": _versions(),
+        }
+    )
+    return store
+
+
+def _summary(plan: Plan, rows: list[Row]) -> tuple[dict[Cell, float], dict[Cell, float]]:
+    """Return means and standard deviations over folds and seeds, as the paper prints values."""
+    values: dict[Cell, list[float]] = {}
+    for row in rows:
+        if plan.measure in row.result.measures:
+            value = plan.shown(row.result.measures[plan.measure])
+            values.setdefault((row.data, row.method), []).append(value)
+    if plan.bound is not None:
+        for data in dict.fromkeys(row.data for row in rows):
+            values[data, BOUND] = [plan.shown(plan.bound(data, seed)) for seed in plan.seeds]
+    means = {cell: float(np.mean(some)) for cell, some in values.items()}
+    return means, {cell: float(np.std(some)) for cell, some in values.items() if len(some) > 1}
+
+
+def _look_for(plan: Plan) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the data that are there, with their exclusive label sets, and why others are not."""
+    present: dict[str, tuple[str, ...]] = {}
+    missing: dict[str, str] = {}
+    for name in plan.data:
         try:
-            load(name)
+            sets = None if plan.load_data is not None else load(name).label_sets
         except DatasetNotFoundError as error:
             missing[name] = str(error)
         else:
-            present.append(name)
+            present[name] = tuple(sets or ())
     return present, missing
+
+
+def _save_picture(found: Reproduced, folder: Path) -> Path | None:
+    assert found.plan.draw is not None
+    try:
+        figure = found.plan.draw(found)
+    except MissingExtraError as error:
+        warnings.warn(str(error), UserWarning, stacklevel=3)
+        return None
+    path = folder / f"{found.plan.name.partition('.')[2]}.svg"
+    figure.savefig(path)
+    return path
+
+
+def _beginnings(name: str) -> list[str]:
+    """Return ``a``, ``a.b`` and ``a.b.c`` of ``a.b.c``."""
+    parts = name.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def _ratio(numbers: Mapping[Cell, float], cell: Cell, best: Cell) -> float | None:
+    if cell == best or cell not in numbers or best not in numbers:
+        return None
+    return numbers[cell] / numbers[best]

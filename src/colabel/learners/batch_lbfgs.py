@@ -4,17 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MEMORY", "Minimum", "minimise"]
+__all__ = ["MEMORY", "Evaluate", "Minimum", "Stopping", "minimise", "run"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]]
 
 # Steps remembered: more help little on logistic losses, and cost memory.
-MEMORY = 8
+MEMORY = 12
+# Estimates of what is left above an optimum are low where variables are nearly dependent.
+CAUTION = 0.01
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a problem is finished.
+
+    Parameters
+    ----------
+    max_iter : int
+        Steps allowed to each problem.
+    gap : float
+        A problem has converged where its value is this close to the optimum, relative to itself.
+    curvature : float
+        Least eigenvalue of all Hessians, where that is known: it proves ``gap``. Variables of
+        smaller ``scale`` inverse are taken to have that. Where it is zero, the estimate of a
+        quasi-Newton step has to do, with caution.
+    rounding : float
+        Relative error of the values, above which a rise counts as a rise.
+    floor : float
+        Least value that ``gap`` is relative to, for optima of zero.
+    """
+
+    max_iter: int
+    gap: float
+    curvature: float = 0.0
+    rounding: float = 1e-14
+    floor: float = 0.0
+
+    def limits(self) -> Floats:
+        """As the kernels want it."""
+        estimate, flattest = max(CAUTION * self.gap, self.rounding), 1e300
+        if self.curvature > 0.0:
+            estimate, flattest = self.rounding, 1.0 / self.curvature
+        limits = [self.gap, estimate, self.rounding, self.floor, flattest, self.max_iter]
+        return np.array(limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +64,7 @@ class Minimum:
     point : ndarray of shape (n_problems, n_parameters)
     value : ndarray of shape (n_problems,)
     converged : ndarray of shape (n_problems,), bool
-        Whether the gradient fell below the tolerance, or rounding forbids a better point.
+        Whether the value is as close to the optimum as was asked, or as rounding lets it be.
     n_iter : int
         Steps of the slowest problem.
     """
@@ -37,15 +75,7 @@ class Minimum:
     n_iter: int
 
 
-def minimise(
-    evaluate: Evaluate,
-    start: Floats,
-    scale: Floats,
-    *,
-    max_iter: int,
-    tol: float,
-    rounding: float = 1e-14,
-) -> Minimum:
+def minimise(evaluate: Evaluate, start: Floats, scale: Floats, stopping: Stopping) -> Minimum:
     """Minimise ``n_problems`` functions of ``n_parameters`` variables each.
 
     Parameters
@@ -54,14 +84,9 @@ def minimise(
         ``evaluate(points, problems)`` gives the values (a,) and gradients (a, n_parameters) of the
         problems named, each at its own point. Every call serves all problems still running.
     start : ndarray of shape (n_problems, n_parameters)
-    scale : ndarray of shape (n_parameters,)
+    scale : ndarray of shape (n_parameters,) or (n_problems, n_parameters), positive
         Rough inverse of the Hessian's diagonal.
-    max_iter : int
-        Steps allowed to each problem.
-    tol : float
-        Largest absolute component of the gradient at a minimum.
-    rounding : float
-        Relative error of the values, above which a rise counts as a rise.
+    stopping : Stopping
 
     Returns
     -------
@@ -73,19 +98,27 @@ def minimise(
     """
     from colabel._kernels import lbfgs
 
-    n_problems, size = start.shape
-    vectors = np.zeros((n_problems, lbfgs.HEAD + 2 * MEMORY, size))
-    vectors[:, lbfgs.TRIAL] = start
+    vectors = np.empty((start.shape[0], lbfgs.HEAD + 2 * MEMORY, start.shape[1]))
+    vectors[:, lbfgs.SCALE] = scale
+    return run(lbfgs.advance, evaluate, start, vectors, stopping.limits())
+
+
+def run(
+    advance: Any, evaluate: Evaluate, start: Floats, vectors: Floats, limits: Floats
+) -> Minimum:
+    """Evaluate and ``advance`` (a kernel) until no problem is left; ``vectors`` are its memory."""
+    from colabel._kernels import lbfgs
+
+    n_problems = len(start)
     numbers = np.zeros((n_problems, lbfgs.RHO + MEMORY))
     counts = np.zeros((n_problems, 4), dtype=np.int64)
     counts[:, lbfgs.STEPS] = -1
-    limits = np.array([tol, rounding])
+    trial = np.array(start, dtype=np.float64)
     active = np.arange(n_problems)
     while len(active):
-        value, gradient = evaluate(vectors[active, lbfgs.TRIAL], active)
-        lbfgs.advance(vectors, numbers, counts, active, value, gradient, scale, limits)
-        running = counts[active, lbfgs.STATUS] == lbfgs.RUNNING
-        active = active[running & (counts[active, lbfgs.STEPS] < max_iter)]
+        value, gradient = evaluate(trial, active)
+        n_running = advance(vectors, numbers, counts, active, trial, value, gradient, limits)
+        active, trial = active[:n_running], trial[:n_running]
     return Minimum(
         vectors[:, lbfgs.POINT].copy(),
         numbers[:, lbfgs.VALUE].copy(),

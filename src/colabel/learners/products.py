@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 # Scores worked on together: large enough for a matrix product, small enough for a cache.
 BLOCK_SCORES = 2**17
 LEAST_ROWS = 256
+# A sparse matrix with a larger share of entries is slower than a dense one, which may be so large.
+DENSE_SHARE, DENSE_BYTES = 0.2, 2**28
 
 
 class DenseProducts:
@@ -42,9 +44,7 @@ class DenseProducts:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
         return np.asarray(residuals @ self.X[rows])
 
-    def moments(
-        self, weight: Floats
-    ) -> tuple[Floats, Floats]:
+    def moments(self, weight: Floats) -> tuple[Floats, Floats]:
         """Weighted mean and variance of each feature."""
         share = (weight / weight.sum()).astype(self.dtype)
         mean = share @ self.X
@@ -83,9 +83,7 @@ class SparseProducts:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
         return np.asarray((self._part(rows).T @ np.ascontiguousarray(residuals.T)).T)
 
-    def moments(
-        self, weight: Floats
-    ) -> tuple[Floats, Floats]:
+    def moments(self, weight: Floats) -> tuple[Floats, Floats]:
         """Weighted mean and variance of each feature."""
         share = weight / weight.sum()
         mean = np.asarray(share @ self.X).astype(np.float64)
@@ -105,4 +103,9 @@ Products = DenseProducts | SparseProducts
 
 def make_products(X: Any, dtype: Any = np.float64) -> Products:
     """Choose the products for ``X``; the dtype is that of the matrix products."""
-    return SparseProducts(X, dtype) if sparse.issparse(X) else DenseProducts(X, dtype)
+    if not sparse.issparse(X):
+        return DenseProducts(X, dtype)
+    n_entries = X.shape[0] * X.shape[1]
+    if X.nnz > DENSE_SHARE * n_entries and n_entries * np.dtype(dtype).itemsize <= DENSE_BYTES:
+        return DenseProducts(X.toarray(), dtype)
+    return SparseProducts(X, dtype)

@@ -1,7 +1,14 @@
 """Mixtures of Bernoullis over labelings, and what they say about one sample."""
 
 from colabel.mixture._bernoulli import BernoulliMixture
+from colabel.mixture._boosted_trees import BoostedTrees
 from colabel.mixture._conditional import ConditionalBernoulliMixture
 from colabel.mixture._explain import Explanation, explain
 
-__all__ = ["BernoulliMixture", "ConditionalBernoulliMixture", "Explanation", "explain"]
+__all__ = [
+    "BernoulliMixture",
+    "BoostedTrees",
+    "ConditionalBernoulliMixture",
+    "Explanation",
+    "explain",
+]

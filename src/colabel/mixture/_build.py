@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.logistic import fit_logistic
+from colabel.learners.logistic import LinearFit, fit_logistic
+from colabel.mixture._boosted_trees import BoostedTrees
+from colabel.mixture._boosting import BoostedExperts, BoostedGate
+from colabel.mixture._classifiers import ClassifierExperts, ClassifierGate, check_classifier
 from colabel.mixture._em import Experts, Gate, GatedMixture
 from colabel.mixture._experts import LogisticExperts
 from colabel.mixture._features import Features
 from colabel.mixture._gate import SoftmaxGate
+from colabel.mixture._growers import Source, make_source
 
 __all__ = ["make_builder"]
+
+LOGISTIC = "logistic"
 
 
 def make_builder(
@@ -29,39 +35,66 @@ def make_builder(
     X, Y, weight
         Training data.
     """
-    kinds = clf.experts, clf.experts if clf.gate is None else clf.gate
-    features, center = None, None
-    if "logistic" in [kind for kind in kinds if isinstance(kind, str)]:
-        features = Features(clf.scale).fit(X, weight)
-    if kinds[0] == "logistic" and clf.expert_prior == "shared":
-        assert features is not None
-        center = fit_logistic(
-            features.products(X), Y, penalty=1.0 / clf.expert_variance, weight=weight
-        )
+    experts = _kind("experts", clf.experts)
+    gate = experts if clf.gate is None else _kind("gate", clf.gate)
+    kinds = [experts, gate]
+    features = None
+    if any(isinstance(kind, str) for kind in kinds):
+        features = Features(clf.scale, rotate=clf.l1_ratio == 0.0).fit(X, weight)
+    sources = {
+        id(kind): make_source(kind, X, weight) for kind in kinds if isinstance(kind, BoostedTrees)
+    }
+    center = None
+    if isinstance(experts, str) and clf.expert_prior == "shared" and features is not None:
+        penalty = 1.0 / clf.expert_variance
+        center = fit_logistic(features.products(X), Y, penalty=penalty, weight=weight)
 
     def build(seed: int) -> GatedMixture:
-        experts = _experts(clf, kinds[0], features, center, seed)
-        return GatedMixture(_gate(clf, kinds[1], features, seed), experts)
+        return GatedMixture(
+            _make_gate(clf, gate, features, sources.get(id(gate)), seed),
+            _make_experts(clf, experts, features, sources.get(id(experts)), center, seed),
+        )
 
     return build
 
 
-def _gate(clf: Any, kind: Any, features: Features | None, seed: int) -> Gate:
-    if isinstance(kind, str) and kind == "logistic":
-        assert features is not None
-        return SoftmaxGate(features, 1.0 / clf.gate_variance, clf.m_steps)
-    raise _unknown("gate", kind)
+def _kind(name: str, kind: Any) -> Any:
+    """Resolve what a user may write, and refuse what cannot serve."""
+    if isinstance(kind, str) and kind in (LOGISTIC, "boosting"):
+        return kind if kind == LOGISTIC else BoostedTrees()
+    if isinstance(kind, BoostedTrees):
+        kind.check()
+        return kind
+    if isinstance(kind, str) or not hasattr(kind, "fit"):
+        raise ValueError(
+            f"{name} must be 'logistic', 'boosting', BoostedTrees() or a classifier with "
+            f"predict_proba, not {kind!r}"
+        )
+    check_classifier(name, kind)
+    return kind
 
 
-def _experts(clf: Any, kind: Any, features: Features | None, center: Any, seed: int) -> Experts:
-    if isinstance(kind, str) and kind == "logistic":
-        assert features is not None
-        return LogisticExperts(features, 1.0 / clf.expert_variance, clf.m_steps, center)
-    raise _unknown("experts", kind)
+def _make_gate(
+    clf: Any, kind: Any, features: Features | None, source: Source | None, seed: int
+) -> Gate:
+    if features is not None and isinstance(kind, str):
+        return SoftmaxGate(features, 1.0 / clf.gate_variance, clf.m_steps, clf.l1_ratio)
+    if source is not None:
+        return BoostedGate(source, seed)
+    return ClassifierGate(kind, seed)
 
 
-def _unknown(name: str, kind: Any) -> ValueError:
-    return ValueError(
-        f"{name} must be 'logistic', 'boosting', BoostedTrees() or a classifier with "
-        f"predict_proba, not {kind!r}"
-    )
+def _make_experts(
+    clf: Any,
+    kind: Any,
+    features: Features | None,
+    source: Source | None,
+    center: LinearFit | None,
+    seed: int,
+) -> Experts:
+    if features is not None and isinstance(kind, str):
+        penalty = 1.0 / clf.expert_variance
+        return LogisticExperts(features, penalty, clf.m_steps, clf.l1_ratio, center)
+    if source is not None:
+        return BoostedExperts(source, seed)
+    return ClassifierExperts(kind, seed)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from colabel.learners.logistic import LinearFit, fit_logistic
 from colabel.learners.products import Products
+from colabel.mixture._constants import constant_log_likelihoods, smoothed_log_odds
 from colabel.mixture._em import Run
 from colabel.mixture._features import Features
 
@@ -23,10 +24,6 @@ Floats = NDArray[np.float64]
 # Rows of the smallest responsibilities, up to this share of a component's weight, are left out
 # (of large problems: those in single precision).
 DROPPED = 1e-4
-# A label on (or off) in fewer rows than this inside a component is a constant there.
-RARE = 0.5
-# Pseudo-observations of the base rate behind a constant.
-PRIOR = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +45,24 @@ class LogisticExperts(BaseEstimator):
         Inverse variance of the Gaussian prior on the weights.
     steps : int
         L-BFGS steps of an M-step, from where the last one stopped.
+    l1_ratio : float
+        Share of an L1 penalty.
     center : LinearFit or None
         Weights shared by all components, which is where the prior of each has its mean.
     """
 
     def __init__(
-        self, features: Features, penalty: float, steps: int, center: LinearFit | None = None
+        self,
+        features: Features,
+        penalty: float,
+        steps: int,
+        l1_ratio: float = 0.0,
+        center: LinearFit | None = None,
     ) -> None:
         self.features = features
         self.penalty = penalty
         self.steps = steps
+        self.l1_ratio = l1_ratio
         self.center = center
         self.components: Sequence[_Component | None] = []
 
@@ -77,14 +82,7 @@ class LogisticExperts(BaseEstimator):
         run : callable
             Runs jobs, in any order.
         """
-        on = gamma @ Y.T.astype(np.float64)
-        total = gamma.sum(axis=1, keepdims=True)
-        base = on.sum(axis=0) / total.sum()
-        # A component without rows falls back to the base rates.
-        self.constant = np.log(on + PRIOR * base + 1e-9) - np.log(
-            total - on + PRIOR * (1.0 - base) + 1e-9
-        )
-        varies = (on >= RARE) & (total - on >= RARE)
+        self.constant, varies = smoothed_log_odds(Y, gamma)
         before = self.components or [None] * len(gamma)
         jobs = [
             partial(self._fit, view, Y, gamma[k], np.flatnonzero(varies[k]), before[k])
@@ -97,9 +95,7 @@ class LogisticExperts(BaseEstimator):
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         from colabel._kernels.logistic import log_likelihoods
 
-        steady = np.where(self.varies, 0.0, self.constant)
-        never = np.where(self.varies, 0.0, np.logaddexp(0.0, self.constant)).sum(axis=1)
-        out = steady @ Y[:, rows] - never[:, None]
+        out = constant_log_likelihoods(self.constant, self.varies, Y[:, rows])
         if len(self.coef):
             scores = view.scores(self.coef.astype(view.dtype), rows)
             scores += self.intercept[:, None].astype(view.dtype)
@@ -122,8 +118,9 @@ class LogisticExperts(BaseEstimator):
             if part is not None:
                 coef = part.fit.coef
                 away = coef if self.center is None else coef - self.center.coef[part.labels]
-                total += 0.5 * self.penalty * float(np.einsum("cd,cd->", away, away))
-        return total
+                square = 0.5 * float(np.einsum("cd,cd->", away, away))
+                total += (1.0 - self.l1_ratio) * square + self.l1_ratio * float(np.abs(away).sum())
+        return self.penalty * total
 
     def _fit(
         self,
@@ -140,7 +137,8 @@ class LogisticExperts(BaseEstimator):
         fit = fit_logistic(
             X.take(rows),
             Y[np.ix_(labels, rows)].T,
-            penalty=self.penalty,
+            penalty=(1.0 - self.l1_ratio) * self.penalty,
+            l1=self.l1_ratio * self.penalty,
             weight=weight[rows],
             center=center,
             start=self._start(labels, before, X.shape[1]),

@@ -33,6 +33,8 @@ class Features(BaseEstimator):
     ----------
     scale : bool
         Divide by the root mean square distance of the rows from their mean.
+    rotate : bool, default=True
+        Whether the model's penalty lets features be rotated, as L2 does.
 
     Attributes
     ----------
@@ -42,8 +44,9 @@ class Features(BaseEstimator):
     rotation : ndarray of shape (n_features, rank) or None
     """
 
-    def __init__(self, scale: bool) -> None:
+    def __init__(self, scale: bool, rotate: bool = True) -> None:
         self.scale = scale
+        self.rotate = rotate
         self.unit = 1.0
         self.dtype: type[np.floating[Any]] = np.float64
         self.rotation: NDArray[np.float64] | None = None
@@ -54,7 +57,7 @@ class Features(BaseEstimator):
             spread = make_products(X).moments(weight)[1].sum()
             self.unit = float(np.sqrt(spread)) if spread > 0.0 else 1.0
         n, d = X.shape
-        if n < d and n <= MOST_ROWS:
+        if self.rotate and n < d and n <= MOST_ROWS:
             self.rotation = _row_space(X, weight)
         if n * d > SINGLE:
             self.dtype = np.float32

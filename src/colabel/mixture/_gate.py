@@ -30,12 +30,17 @@ class SoftmaxGate(BaseEstimator):
         Inverse variance of the Gaussian prior on the weights.
     steps : int
         L-BFGS steps of an M-step, from where the last one stopped.
+    l1_ratio : float
+        Share of an L1 penalty.
     """
 
-    def __init__(self, features: Features, penalty: float, steps: int) -> None:
+    def __init__(
+        self, features: Features, penalty: float, steps: int, l1_ratio: float = 0.0
+    ) -> None:
         self.features = features
         self.penalty = penalty
         self.steps = steps
+        self.l1_ratio = l1_ratio
         self.fit: LinearFit | None = None
         self.alive = np.zeros(0, dtype=np.int64)
 
@@ -56,7 +61,8 @@ class SoftmaxGate(BaseEstimator):
         self.fit = fit_softmax(
             view,
             gamma[alive].T,
-            penalty=self.penalty,
+            penalty=(1.0 - self.l1_ratio) * self.penalty,
+            l1=self.l1_ratio * self.penalty,
             weight=weight,
             start=start,
             max_iter=self.steps,
@@ -74,7 +80,9 @@ class SoftmaxGate(BaseEstimator):
     def penalties(self) -> float:
         """Negative log of the prior on all weights, without its constant."""
         assert self.fit is not None
-        return 0.5 * self.penalty * float(np.einsum("cd,cd->", self.fit.coef, self.fit.coef))
+        square = 0.5 * float(np.einsum("cd,cd->", self.fit.coef, self.fit.coef))
+        absolute = float(np.abs(self.fit.coef).sum())
+        return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
 
     def finish(self) -> None:
         """Forget nothing: the fit is all there is."""

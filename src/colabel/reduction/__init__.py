@@ -1,6 +1,7 @@
 """Problem transformations: multi-label classification through ordinary classifiers."""
 
 from colabel.reduction._binary_relevance import BinaryRelevance
+from colabel.reduction._boosting import BoostedClassifier
 from colabel.reduction._chain import ClassifierChain
 from colabel.reduction._chain_ensemble import ChainEnsemble
 from colabel.reduction._dependency_network import ConditionalDependencyNetwork, NotErgodicWarning
@@ -12,6 +13,7 @@ from colabel.reduction._scaled_svc import ScaledLinearSVC
 __all__ = [
     "BatchLogisticRegression",
     "BinaryRelevance",
+    "BoostedClassifier",
     "ChainEnsemble",
     "ClassifierChain",
     "ConditionalDependencyNetwork",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from colabel._sklearn import n_rows, one_score_per_class
 from colabel.decoders import BaseDecoder
+from colabel.learners.label_sets import label_sets
 from colabel.reduction._base import ReductionClassifier
 from colabel.scores import Support
 
@@ -24,8 +25,8 @@ class LabelPowerset(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, default=LogisticRegression(max_iter=1000)
-        Any multi-class classifier; cloned.
+    estimator : scikit-learn classifier, default=BatchLogisticRegression()
+        Any multi-class classifier; cloned. ``None`` is multinomial logistic regression.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"support_mode"``: the most probable label set.
     empty : {"allow", "forbid"}, default="allow"
@@ -51,6 +52,7 @@ class LabelPowerset(ReductionClassifier):
 
     _table: ClassVar[type[Support]] = Support
     _decoder: ClassVar[str] = "support_mode"
+    _sparse_labels: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -63,8 +65,8 @@ class LabelPowerset(ReductionClassifier):
         self.decoder = decoder
         self.empty = empty
 
-    def _fit_rows(self, X: Any, Y: NDArray[np.int8], weight: Any, params: dict[str, Any]) -> None:
-        self.labelings_, code = np.unique(Y, axis=0, return_inverse=True)
+    def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
+        self.labelings_, code = label_sets(Y)
         if self._nonempty and not self.labelings_.any():
             raise ValueError(
                 "empty='forbid' leaves nothing to predict: no training row has a label"
@@ -72,7 +74,7 @@ class LabelPowerset(ReductionClassifier):
         self.estimator_ = None
         if len(self.labelings_) > 1:
             inner = one_score_per_class(self._fresh())
-            self.estimator_ = inner.fit(X, code.reshape(-1), **params)
+            self.estimator_ = inner.fit(X, code, **params)
 
     def _scores(self, X: Any) -> Support:
         scores = np.zeros((n_rows(X), len(self.labelings_)))
@@ -88,6 +90,8 @@ def _class_scores(estimator: Any, X: Any, empty: NDArray[np.float64]) -> NDArray
     """Score each class: log-probabilities, else decision values, else one for the one predicted."""
     if hasattr(estimator, "predict_proba"):
         with np.errstate(divide="ignore"):
+            if hasattr(estimator, "predict_log_proba"):
+                return estimator.predict_log_proba(X)
             return np.log(estimator.predict_proba(X))
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(X)

@@ -1,0 +1,260 @@
+"""Boosted trees as experts and as the gate (Section 3.2 of Li et al. 2016).
+
+An M-step adds a few trees to each score and keeps those of earlier steps: generalised EM. Before
+them the score's intercept is brought up to date by iterative scaling, which never lowers the
+likelihood, and which is all there is to learn where no feature tells rows apart.
+
+Trees are grown in a fixed number of *lanes*, each with a grower of its own and each on one thread
+at a time, so that results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator
+
+from colabel.mixture._constants import (
+    constant_log_likelihoods,
+    rows_that_count,
+    smoothed_log_odds,
+)
+from colabel.mixture._em import Run
+from colabel.mixture._growers import Grower, Source
+from colabel.mixture._trees import ScoredRows, Trees, TreeSums
+
+__all__ = ["BoostedExperts", "BoostedGate"]
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+Grown = list[tuple[Trees, Index]]
+
+# Boosters that may grow at the same time.
+LANES = 8
+# Probabilities are kept from 0 where they are divided by.
+TINY = 1e-300
+
+
+class BoostedExperts(BaseEstimator):
+    """``b(y_l | x, beta_l^k)``: one sum of trees for each label that varies in a component.
+
+    Parameters
+    ----------
+    source : Source or None
+        The training rows; given up when training ends.
+    seed : int
+        Of the features that trees look at.
+    """
+
+    def __init__(self, source: Source | None, seed: int) -> None:
+        self.source = source
+        self.seed = seed
+        self.sums = TreeSums()
+        self.line = np.zeros((0, 0), dtype=np.int64)
+        self.growers: dict[int, Grower] = {}
+
+    def view(self, X: Any, dtype: Any = None) -> ScoredRows:
+        """Rows as they are, with room for their scores."""
+        return self.sums.view(X)
+
+    def update(self, view: ScoredRows, Y: NDArray[np.float32], gamma: Floats, run: Run) -> None:
+        """M-step, Eq. (10): a few trees more for each label that varies in a component.
+
+        Parameters
+        ----------
+        view : ScoredRows
+            Of the rows that the source has.
+        Y : ndarray of shape (n_labels, n_samples)
+        gamma : ndarray of shape (n_components, n_samples)
+            Responsibilities times sample weights; a dead component's row is zero.
+        run : callable
+            Runs jobs, in any order.
+        """
+        self.constant, self.varies = smoothed_log_odds(Y, gamma)
+        self._give_lines()
+        task = _Task(Y, gamma, self.sums.scores(view), np.zeros(self.sums.n_lines))
+        components = np.flatnonzero(self.varies.any(axis=1))
+        jobs = [
+            partial(self._boost, lane, components[lane::LANES], task)
+            for lane in range(min(LANES, len(components)))
+        ]
+        self.sums.add([part for grown in run(jobs) for part in grown], task.shift)
+
+    def log_likelihoods(self, view: ScoredRows, Y: NDArray[np.float32], rows: slice) -> Floats:
+        """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
+        from colabel._kernels.logistic import log_likelihoods
+
+        out = constant_log_likelihoods(self.constant, self.varies, Y[:, rows])
+        scores = self.sums.scores(view)[self.line[self.varies], rows]
+        component, label = np.nonzero(self.varies)
+        log_likelihoods(scores, Y[:, rows], component, label, out)
+        return out
+
+    def logits(self, view: ScoredRows, rows: slice) -> Floats:
+        """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
+        scores = self.sums.scores(view)[self.line[self.varies], rows]
+        out = np.tile(self.constant, (scores.shape[1], 1, 1))
+        out[:, self.varies] = scores.T
+        return out
+
+    def penalties(self) -> float:
+        """Zero: trees have no prior."""
+        return 0.0
+
+    def finish(self) -> None:
+        """Forget the training rows, and the trees of labels that vary no more."""
+        self.source, self.growers = None, {}
+        self.sums.keep(self.line[self.varies])
+        self.line = np.where(self.varies, np.cumsum(self.varies).reshape(self.varies.shape) - 1, -1)
+
+    def _give_lines(self) -> None:
+        """Give each label that varies for the first time a score, which begins at zero."""
+        if not self.line.size:
+            self.line = np.full(self.varies.shape, -1, dtype=np.int64)
+        new = self.varies & (self.line < 0)
+        n_new = int(np.count_nonzero(new))
+        self.line[new] = self.sums.n_lines + np.arange(n_new)
+        self.sums.n_lines += n_new
+
+    def _boost(self, lane: int, components: Index, task: _Task) -> Grown:
+        """Add trees to the scores of some components."""
+        return [self._boost_component(lane, int(k), task) for k in components]
+
+    def _boost_component(self, lane: int, k: int, task: _Task) -> tuple[Trees, Index]:
+        assert self.source is not None
+        weight, labels = task.gamma[k], np.flatnonzero(self.varies[k])
+        share = weight / self.source.weight
+        rows, grower = self._grower(lane, k, share, len(labels))
+        for label in labels:
+            line, y = int(self.line[k, label]), task.Y[label].astype(np.float64)
+            task.shift[line] = _scaling(task.scores[line], y, weight)
+            score = task.scores[line, rows] + task.shift[line]
+            self._add_trees(grower, line, score, y[rows], share[rows])
+        return grower.harvest()
+
+    def _grower(self, lane: int, k: int, share: Floats, n_labels: int) -> tuple[Any, Grower]:
+        """Return the rows to grow on and who does it: all, or those that count if that pays."""
+        assert self.source is not None
+        rows = rows_that_count(share, self.source.weight)
+        if self.source.parts_pay(len(share) - len(rows), n_labels * self.source.settings.n_trees):
+            return rows, self.source.grower(rows, _seed(self.seed, 1, len(self.sums.steps), k))
+        if lane not in self.growers:
+            self.growers[lane] = self.source.grower(None, _seed(self.seed, 0, lane))
+        return slice(None), self.growers[lane]
+
+    def _add_trees(
+        self, grower: Grower, line: int, score: Floats, y: Floats, share: Floats
+    ) -> None:
+        assert self.source is not None
+        for _ in range(self.source.settings.n_trees):
+            p = expit(score)
+            score += grower.grow(line, y - p, p * (1.0 - p), share)
+
+
+class BoostedGate(BaseEstimator):
+    """``pi(z^k = 1 | x, alpha)`` of Eq. (6): a sum of trees for each component.
+
+    Parameters
+    ----------
+    source : Source or None
+        The training rows; given up when training ends.
+    seed : int
+        Of the features that trees look at.
+    """
+
+    def __init__(self, source: Source | None, seed: int) -> None:
+        self.source = source
+        self.seed = seed
+        self.sums = TreeSums()
+        self.growers: list[Grower] = []
+
+    def view(self, X: Any, dtype: Any = None) -> ScoredRows:
+        """Rows as they are, with room for their scores."""
+        return self.sums.view(X)
+
+    def update(self, view: ScoredRows, gamma: Floats, weight: Floats, run: Run) -> None:
+        """M-step, Eq. (9): a few trees more for each component, towards ``gamma``.
+
+        Parameters
+        ----------
+        view : ScoredRows
+            Of the rows that the source has.
+        gamma : ndarray of shape (n_components, n_samples)
+            Responsibilities; a dead component's row is zero.
+        weight : ndarray of shape (n_samples,)
+        run : callable
+            Runs jobs, in any order.
+        """
+        self.alive = self.line = np.flatnonzero(gamma.any(axis=1))
+        self.sums.n_lines = self.n_components = len(gamma)
+        gamma, scores = gamma[self.alive], self.sums.scores(view)[self.alive]
+        shift = np.zeros(self.n_components)
+        shift[self.alive] = np.log(gamma @ weight) - np.log(softmax(scores, axis=0) @ weight + TINY)
+        scores += shift[self.alive, None]
+        self.sums.add(self._boost(scores, gamma, run), shift)
+
+    def log_weights(self, view: ScoredRows, rows: slice) -> Floats:
+        """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
+        scores = self.sums.scores(view)[self.line, rows]
+        out = np.full((self.n_components, scores.shape[1]), -np.inf)
+        out[self.alive] = log_softmax(scores, axis=0)
+        return out
+
+    def penalties(self) -> float:
+        """Zero: trees have no prior."""
+        return 0.0
+
+    def finish(self) -> None:
+        """Forget the training rows, and the trees of dead components."""
+        self.source, self.growers = None, []
+        self.sums.keep(self.alive)
+        self.line = np.arange(len(self.alive))
+
+    def _boost(self, scores: Floats, gamma: Floats, run: Run) -> Grown:
+        """Add trees to the scores of the components alive; those of a round see the same ``pi``."""
+        assert self.source is not None
+        if not self.growers:
+            seeds = [_seed(self.seed, 2, lane) for lane in range(min(LANES, len(self.alive)))]
+            self.growers = [self.source.grower(None, seed) for seed in seeds]
+        # As in Friedman's (2001) boosting of K classes, whose scores are one more than needed.
+        bend, all_of_it = len(gamma) / max(len(gamma) - 1, 1), np.ones(gamma.shape[1])
+
+        def grow(lane: int) -> None:
+            for c in range(lane, len(gamma), len(self.growers)):
+                curvature = bend * pi[c] * (1.0 - pi[c])
+                line, residual = int(self.alive[c]), gamma[c] - pi[c]
+                scores[c] += self.growers[lane].grow(line, residual, curvature, all_of_it)
+
+        for _ in range(self.source.settings.n_trees):
+            pi = softmax(scores, axis=0)
+            run([partial(grow, lane) for lane in range(len(self.growers))])
+        return [grower.harvest() for grower in self.growers]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """An M-step of the experts: labels, responsibilities, scores, and the shifts it finds."""
+
+    Y: NDArray[np.float32]
+    gamma: Floats
+    scores: Floats
+    shift: Floats
+
+
+def _scaling(score: Floats, y: Floats, weight: Floats) -> float:
+    """Shift that makes a label as frequent as it is: a step of generalised iterative scaling.
+
+    Exact from scores that are all equal; from any others it raises the likelihood.
+    """
+    p = expit(score)
+    on, off = weight @ y / (weight @ p + TINY), weight @ (1.0 - y) / (weight @ (1.0 - p) + TINY)
+    return float(np.log(on) - np.log(off))
+
+
+def _seed(*key: int) -> int:
+    return int(np.random.SeedSequence(key).generate_state(1)[0] >> 1)

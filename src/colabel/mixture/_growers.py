@@ -1,0 +1,310 @@
+"""Growing regression trees on functional gradients, with LightGBM or with scikit-learn.
+
+A *source* prepares the training rows once for all models; a *grower* of it adds trees one by one,
+each to gradients of its own. What comes out is plain arrays, the same for both libraries.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.tree import DecisionTreeRegressor
+
+from colabel.mixture._boosted_trees import BoostedTrees
+from colabel.mixture._trees import Trees
+
+__all__ = ["Grower", "LightGBMSource", "ScikitSource", "Source", "make_source"]
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# What LightGBM needs to set up a booster, in rows that one tree more passes over.
+BOOSTER_ROWS = 2**16
+# Derivatives keep so many bits below the largest. Such numbers add up without error in any order:
+# equally good splits are equal to the last bit, and a weighted row counts as if it were repeated.
+GRID_BITS = 22
+# Leaves of less curvature than this take the step that they would take with it.
+LEAST_CURVATURE = 1e-6
+
+
+class Grower(Protocol):
+    """Adds trees to scores that the caller keeps."""
+
+    def grow(self, line: int, residual: Floats, curvature: Floats, share: Floats) -> Floats:
+        """Grow a tree for a line of scores; return what it adds to each row.
+
+        Parameters
+        ----------
+        line : int
+            Whom the tree belongs to; given back by ``harvest``.
+        residual : ndarray of shape (n_rows,), in [-1, 1]
+            Derivative of a row's log-likelihood by its score: the functional gradient.
+        curvature : ndarray of shape (n_rows,)
+            Its second derivative, negated.
+        share : ndarray of shape (n_rows,), in [0, 1]
+            How much the score answers for each row.
+        """
+
+    def harvest(self) -> tuple[Trees, Index]:
+        """Return the trees grown since the last time, and the line of each."""
+
+
+class Source(Protocol):
+    """Training rows with their weights, prepared once."""
+
+    settings: BoostedTrees
+    weight: Floats
+
+    def grower(self, rows: Index | None, seed: int) -> Grower:
+        """Make a grower on some rows, or on all."""
+
+    def parts_pay(self, n_spared: int, n_trees: int) -> bool:
+        """Whether a grower without ``n_spared`` rows is worth making, for so many trees."""
+
+
+def make_source(settings: BoostedTrees, X: Any, weight: Floats) -> Source:
+    """Prepare validated rows for LightGBM, or for scikit-learn where that is not installed.
+
+    Parameters
+    ----------
+    settings : BoostedTrees
+    X : ndarray or sparse array of shape (n_samples, n_features), float64
+    weight : ndarray of shape (n_samples,)
+        Sample weights.
+    """
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.ascontiguousarray(X)
+    if find_spec("lightgbm") is not None:
+        source = LightGBMSource(settings, X, weight)
+        if source.has_splits():
+            return source
+    return ScikitSource(settings, X, weight)
+
+
+class LightGBMSource:
+    """Rows binned by LightGBM, in one dataset that all boosters share.
+
+    Parameters
+    ----------
+    settings : BoostedTrees
+    X : ndarray or csr_array of shape (n_samples, n_features), float64
+    weight : ndarray of shape (n_samples,)
+    """
+
+    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats) -> None:
+        import lightgbm
+
+        self.settings = settings
+        self.weight = weight
+        self.n_features = X.shape[1]
+        # One thread, and features in turn: sums are then added up in one order.
+        self.params = {
+            "max_bin": settings.max_bin,
+            "min_data_in_bin": 1,
+            "feature_pre_filter": False,
+            "use_missing": False,
+            "num_threads": 1,
+            "force_col_wise": True,
+            "deterministic": True,
+            "verbosity": -1,
+        }
+        rows = sparse.csr_matrix(X) if sparse.issparse(X) else X
+        self.data: Any = lightgbm.Dataset(
+            rows, np.zeros(X.shape[0]), params=self.params
+        ).construct()
+
+    def grower(self, rows: Index | None, seed: int) -> LightGBMGrower:
+        """Make a grower on some rows, or on all."""
+        import lightgbm
+
+        settings = self.settings
+        params = self.params | {
+            "objective": "none",
+            "metric": "none",
+            "num_leaves": settings.n_leaves,
+            "learning_rate": settings.learning_rate,
+            "lambda_l2": settings.reg_lambda,
+            "min_data_in_leaf": 0,
+            "min_sum_hessian_in_leaf": settings.min_child_weight,
+            "feature_fraction": settings.feature_fraction,
+            "seed": seed,
+        }
+        data, weight = self.data, self.weight
+        if rows is not None:
+            data, weight = data.subset(rows.astype(np.int32)).construct(), weight[rows]
+        empty = Trees.stumps(0, settings.n_leaves - 1, self.n_features)
+        return LightGBMGrower(lightgbm.Booster(params, data), weight, empty)
+
+    def has_splits(self) -> bool:
+        """Whether any feature tells rows apart; LightGBM grows no trees without."""
+        return any(self.data.feature_num_bin(f) > 1 for f in range(self.n_features))
+
+    def parts_pay(self, n_spared: int, n_trees: int) -> bool:
+        """Whether a booster without ``n_spared`` rows is worth making, for so many trees."""
+        return n_spared * n_trees > BOOSTER_ROWS
+
+
+class LightGBMGrower:
+    """One LightGBM booster, whose trees may belong to many scores.
+
+    Parameters
+    ----------
+    booster : lightgbm.Booster
+    weight : ndarray of shape (n_rows,)
+    empty : Trees
+        Without trees; others are given its numbers of splits and features.
+    """
+
+    def __init__(self, booster: Any, weight: Floats, empty: Trees) -> None:
+        self.booster = booster
+        self.weight = weight
+        self.empty = empty
+        self.total = np.zeros(len(weight))  # what all trees say together
+        self.lines: list[int] = []
+
+    def grow(self, line: int, residual: Floats, curvature: Floats, share: Floats) -> Floats:
+        """Grow a tree for a line of scores; return what it adds to each row."""
+        before, n_before = self.total, self.booster.num_trees()
+        gradient = -self.weight * _on_grid(share * residual)
+        hessian = self.weight * _on_grid(share * curvature)
+        # LightGBM has a level of logging for each thread; this sets that of the present one.
+        self.booster.reset_parameter({"verbosity": -1})
+        self.booster.update(fobj=lambda *_: (gradient, hessian))
+        if self.booster.num_trees() > n_before:  # LightGBM drops a tree that found no split
+            self.lines.append(line)
+            self.booster.eval_train(self._look)
+        return self.total - before
+
+    def _look(self, total: Floats, _: Any) -> tuple[str, float, bool]:
+        """Note the scores that LightGBM keeps of its training rows; no measure."""
+        self.total = total.copy()
+        return "none", 0.0, False
+
+    def harvest(self) -> tuple[Trees, Index]:
+        """Return the trees grown since the last time, and the line of each."""
+        lines = np.array(self.lines, dtype=np.int64)
+        self.lines = []
+        if not len(lines):
+            return self.empty, lines
+        first = self.booster.num_trees() - len(lines)
+        text = self.booster.model_to_string(num_iteration=len(lines), start_iteration=first)
+        return read_lightgbm(text, self.empty), lines
+
+
+def read_lightgbm(text: str, empty: Trees) -> Trees:
+    """Read the trees in the text form of a LightGBM model."""
+    blocks = text.split("\nTree=")[1:]
+    trees = Trees.stumps(len(blocks), empty.feature.shape[1], empty.n_features)
+    arrays: dict[str, NDArray[Any]] = {
+        "split_feature": trees.feature,
+        "threshold": trees.threshold,
+        "left_child": trees.left,
+        "right_child": trees.right,
+        "leaf_value": trees.value,
+    }
+    for t, block in enumerate(blocks):
+        for line in block.partition("\n\n")[0].splitlines():
+            name, _, numbers = line.partition("=")
+            if name in arrays:
+                found = numbers.split()
+                arrays[name][t, : len(found)] = found
+    return trees
+
+
+class ScikitSource:
+    """Rows for scikit-learn's decision trees: slower than LightGBM, with nothing to install.
+
+    Parameters
+    ----------
+    settings : BoostedTrees
+        ``max_bin`` is not used: every threshold is tried. ``feature_fraction`` is drawn for each
+        split instead of each tree.
+    X : ndarray or csr_array of shape (n_samples, n_features), float64
+    weight : ndarray of shape (n_samples,)
+    """
+
+    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats) -> None:
+        self.settings = settings
+        self.weight = weight
+        self.single = X.astype(np.float32)  # as the trees want them
+
+    def grower(self, rows: Index | None, seed: int) -> ScikitGrower:
+        """Make a grower on some rows, or on all."""
+        X, weight = self.single, self.weight
+        if rows is not None:
+            X, weight = X[rows], weight[rows]
+        return ScikitGrower(self.settings, X.tocsc() if sparse.issparse(X) else X, weight, seed)
+
+    def parts_pay(self, n_spared: int, n_trees: int) -> bool:
+        """Whether leaving out rows pays: always, since a grower costs nothing to make."""
+        return n_spared > 0
+
+
+class ScikitGrower:
+    """Decision trees fitted to functional gradients by weighted least squares (Section 3.2).
+
+    Parameters
+    ----------
+    settings : BoostedTrees
+    X : ndarray or csc_array of shape (n_rows, n_features), float32
+    weight : ndarray of shape (n_rows,)
+    seed : int
+    """
+
+    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats, seed: int) -> None:
+        self.settings = settings
+        self.X = X
+        self.weight = weight
+        self.lines: list[int] = []
+        self.grown: list[tuple[Any, Floats]] = []
+        self.tree = DecisionTreeRegressor(
+            max_leaf_nodes=settings.n_leaves,
+            max_features=settings.feature_fraction,
+            random_state=np.random.RandomState(seed),
+        )
+
+    def grow(self, line: int, residual: Floats, curvature: Floats, share: Floats) -> Floats:
+        """Grow a tree for a line of scores; return what it adds to each row."""
+        weight = self.weight * _on_grid(share)
+        least = min(0.5, self.settings.min_child_weight / weight.sum())
+        self.tree.set_params(min_weight_fraction_leaf=least)
+        self.tree.fit(self.X, _on_grid(residual), sample_weight=weight)
+        leaf = self.tree.apply(self.X)
+        slope = np.bincount(leaf, weight * residual, self.tree.tree_.node_count)
+        bend = np.bincount(leaf, weight * curvature, len(slope)) + self.settings.reg_lambda
+        value = self.settings.learning_rate * slope / np.maximum(bend, LEAST_CURVATURE)  # Newton
+        self.lines.append(line)
+        self.grown.append((self.tree.tree_, value))
+        return value[leaf]
+
+    def harvest(self) -> tuple[Trees, Index]:
+        """Return the trees grown since the last time, and the line of each."""
+        trees = Trees.stumps(len(self.grown), self.settings.n_leaves - 1, self.X.shape[1])
+        for t, (tree, value) in enumerate(self.grown):
+            _place(tree, value, trees, t)
+        lines = np.array(self.lines, dtype=np.int64)
+        self.grown, self.lines = [], []
+        return trees, lines
+
+
+def _on_grid(values: Floats) -> Floats:
+    """Round to multiples of a power of two."""
+    # A little above the largest, which is often a power of two but for rounding errors.
+    exponent = np.frexp(1.1 * np.abs(values).max())[1]
+    unit = np.ldexp(1.0, exponent - GRID_BITS)
+    return np.rint(values / unit) * unit
+
+
+def _place(tree: Any, value: Floats, trees: Trees, t: int) -> None:
+    """Write a tree of scikit-learn's, with values for its nodes, as number ``t`` of ``trees``."""
+    inner = tree.children_left >= 0
+    number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    n = np.count_nonzero(inner)
+    trees.feature[t, :n] = tree.feature[inner]
+    trees.threshold[t, :n] = tree.threshold[inner]
+    trees.left[t, :n] = number[tree.children_left[inner]]
+    trees.right[t, :n] = number[tree.children_right[inner]]
+    trees.value[t, : n + 1] = value[~inner]
