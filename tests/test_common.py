@@ -19,6 +19,7 @@ from colabel import (
     ConditionalBernoulliMixture,
     ConditionalDependencyNetwork,
     LabelPowerset,
+    PairwiseCRF,
     ProbabilisticClassifierChain,
     TunedThreshold,
 )
@@ -33,6 +34,7 @@ ESTIMATORS = [
     ChainEnsemble(n_chains=3, random_state=0),
     ConditionalDependencyNetwork(random_state=0),
     ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
+    PairwiseCRF(),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")
@@ -148,7 +150,7 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    name = "gate_variance"
+    name = "C" if isinstance(estimator, PairwiseCRF) else "gate_variance"
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)
         name = f"{depth}C"

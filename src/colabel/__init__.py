@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LabelPowerset,
         ProbabilisticClassifierChain,
     )
+    from colabel.structured import PairwiseCRF
 
 __version__ = "0.1.0"
 
@@ -28,6 +29,7 @@ _HOME = {
     "ConditionalBernoulliMixture": "colabel.mixture",
     "ConditionalDependencyNetwork": "colabel.reduction",
     "LabelPowerset": "colabel.reduction",
+    "PairwiseCRF": "colabel.structured",
     "ProbabilisticClassifierChain": "colabel.reduction",
     "TunedThreshold": "colabel.model_selection",
     "load": "colabel.persistence",
@@ -42,6 +44,7 @@ __all__ = [
     "ConditionalBernoulliMixture",
     "ConditionalDependencyNetwork",
     "LabelPowerset",
+    "PairwiseCRF",
     "ProbabilisticClassifierChain",
     "TunedThreshold",
     "__version__",
@@ -61,6 +64,7 @@ _SUBPACKAGES = (
     "model_selection",
     "plot",
     "reduction",
+    "structured",
 )
 
 

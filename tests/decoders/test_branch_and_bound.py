@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import oracles
-from colabel.decoders.branch_and_bound import BranchAndBound
 from colabel.decoders._tolerance import Tolerance, lowest_unit
+from colabel.decoders.branch_and_bound import BranchAndBound
 from colabel.decoders.tree_search import Budget, search
 from colabel.learners import loss_augmented
 from colabel.losses import Hamming

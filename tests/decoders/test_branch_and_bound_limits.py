@@ -77,7 +77,10 @@ def test_a_certificate_is_never_false_on_any_scales(max_nodes, nonempty):
         assert np.all(found.value <= best + 1e-14 * size)
         assert np.all(found.upper_bound >= best - 1e-14 * size)
         short = best - found.value
-        assert np.all(short[found.certified] <= 2e-9 * np.abs(best[found.certified]) + 1e-14 * size[found.certified])
+        assert np.all(
+            short[found.certified]
+            <= 2e-9 * np.abs(best[found.certified]) + 1e-14 * size[found.certified]
+        )
         certified += found.certified.sum()
         total += len(best)
     assert total >= 2000
@@ -105,8 +108,10 @@ def test_twins_equal_enumeration(nonempty):
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, 6, size=rng.integers(1, 4))
         kind = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-        W = rng.normal(size=(len(sizes), len(sizes))) if seed % 2 else rng.integers(
-            -2, 3, (len(sizes), len(sizes))
+        W = (
+            rng.normal(size=(len(sizes), len(sizes)))
+            if seed % 2
+            else rng.integers(-2, 3, (len(sizes), len(sizes)))
         )
         C = (W + W.T)[np.ix_(kind, kind)] * (1.0 - np.eye(len(kind)))
         unary = rng.normal(size=(20, len(kind))) - 1.0
@@ -133,7 +138,10 @@ def test_twins_that_are_none_are_kept_apart():
     assert Twins.of(ring) is None
     assert Twins.of(np.zeros((1, 1))) is None
     pairs = np.kron(np.array([[0.0, -1.0], [-1.0, 2.0]]), np.ones((3, 3))) * (1.0 - np.eye(6))
-    assert [list(part) for part in Twins.of(pairs).classes] in ([[0, 1, 2], [3, 4, 5]], [[3, 4, 5], [0, 1, 2]])
+    assert [list(part) for part in Twins.of(pairs).classes] in (
+        [[0, 1, 2], [3, 4, 5]],
+        [[3, 4, 5], [0, 1, 2]],
+    )
 
 
 def hard(n_samples, n_labels, seed=1):
@@ -209,7 +217,9 @@ def test_max_nodes_holds_for_each_sample_and_part(max_nodes, nonempty, monkeypat
     for regime in ("mixed", "repulsive", "ties", "scales"):
         for seed in range(8):
             scores = slow.table(regime, np.random.default_rng(seed), 1, 14)
-            scores = Pairwise(scores.unary - 2.0 * np.abs(scores.unary), scores.edges, scores.couplings)
+            scores = Pairwise(
+                scores.unary - 2.0 * np.abs(scores.unary), scores.edges, scores.couplings
+            )
             n_parts = 1 if regime != "scales" else 14
             used[0] = 0
             BranchAndBound(max_nodes=max_nodes).decode(scores, nonempty=nonempty)

@@ -153,3 +153,20 @@ def test_no_samples_give_empty_results(n_labels):
     scores = Pairwise.from_dense(np.zeros((0, n_labels)), np.zeros((n_labels, n_labels)))
     assert Mixing().decode(scores).labels.shape == (0, n_labels)
     assert Mixing().decode_size(scores, 1).labels.shape == (0, n_labels)
+
+
+def test_a_start_of_another_shape_is_refused():
+    scores = slow.table("mixed", np.random.default_rng(0), 12, 20)
+    fewer, other = Mixing().relax(scores.take(slice(0, 3))), Pairwise(scores.unary[:, :5], [], [])
+    for start in (fewer, Mixing().relax(other)):
+        with pytest.raises(ValueError, match=r"this table needs \(12, rank, 20\)"):
+            Mixing().relax(scores, start=start)
+
+
+def test_a_start_of_rank_one_does_not_stay_on_its_line():
+    for seed in range(5):
+        scores = slow.table("mixed", np.random.default_rng(seed), 10, 25)
+        cold = Mixing().relax(scores)
+        warm = Mixing().relax(scores, start=Spectral().relax(scores))
+        assert warm.factors.shape == cold.factors.shape
+        np.testing.assert_allclose(warm.value, cold.value, rtol=1e-4)

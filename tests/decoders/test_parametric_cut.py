@@ -102,3 +102,30 @@ def test_degenerate_sizes_and_repulsion():
     assert parametric_cut(Pairwise([[2.0]], np.zeros((0, 2), int), [])).entry[0, 0] == -2.0
     with pytest.raises(IncompatibleError, match="repulsion"):
         parametric_cut(Pairwise(np.zeros((1, 2)), [[0, 1]], [-1.0]))
+
+
+def test_breakpoints_that_differ_by_rounding_are_one():
+    # In whole numbers the entries are exact; in tenths they are the same but for rounding.
+    several = 0
+    for seed in range(200):
+        whole = oracle.problem(seed, "ties", n_samples=8, max_labels=7)
+        tenths = Pairwise(0.1 * whole.unary, whole.edges, 0.1 * whole.couplings)
+        expected, found = parametric_cut(whole), parametric_cut(tenths)
+        for i in range(8):
+            points = expected.breakpoints(i)
+            assert len(found.breakpoints(i)) == len(points)
+            np.testing.assert_allclose(found.breakpoints(i), 0.1 * points, atol=1e-14)
+            np.testing.assert_array_equal(found.family(i), expected.family(i))
+            several += len(points) > 2
+    assert several > 500
+
+
+def test_small_numbers_beside_large_ones_keep_their_breakpoints():
+    unary = [[1e8, 3e-9, 5e-9, 6e-9]]
+    points = parametric_cut(Pairwise(unary, [[1, 2]], [1e-9])).breakpoints(0)
+    np.testing.assert_allclose(points, [-1e8, -6e-9, -5e-9, -4e-9], rtol=1e-6)
+
+
+def test_negative_weights_are_named():
+    with pytest.raises(ValueError, match="weights must not be negative"):
+        total_variation([[0.0, 1.0]], [[0, 1]], [-1.0])

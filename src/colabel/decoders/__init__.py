@@ -4,6 +4,7 @@ from sklearn.base import clone
 
 from colabel.decoders.base import BaseDecoder
 from colabel.decoders.branch_and_bound import BranchAndBound
+from colabel.decoders.certificate import algorithm_3
 from colabel.decoders.exhaustive import Exhaustive
 from colabel.decoders.expected_f import ExpectedF
 from colabel.decoders.expected_jaccard import ExpectedJaccard
@@ -12,7 +13,7 @@ from colabel.decoders.marginal import Marginal
 from colabel.decoders.mixing import Mixing
 from colabel.decoders.mixture_mode import MixtureMode
 from colabel.decoders.pairwise_mode import PairwiseMode
-from colabel.decoders.parametric_cut import ParametricCut, parametric_cut
+from colabel.decoders.parametric_cut import ParametricCut, parametric_cut, total_variation
 from colabel.decoders.spectral import Spectral
 from colabel.decoders.support_mode import SupportMode
 from colabel.decoders.threshold import CardinalityThreshold, Threshold
@@ -38,9 +39,11 @@ __all__ = [
     "Spectral",
     "SupportMode",
     "Threshold",
+    "algorithm_3",
     "make_decoder",
     "parametric_cut",
     "top_m",
+    "total_variation",
 ]
 
 DECODERS: dict[str, type[BaseDecoder]] = {

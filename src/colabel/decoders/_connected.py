@@ -66,7 +66,7 @@ def solve_wide(
     """Solve one row of very different numbers: what is in doubt, part by part."""
     labels, field, rest = reduced(unary, matrix)
     doubtful, excess = np.flatnonzero(labels < 0), 0.0
-    parts = components(rest[np.ix_(doubtful, doubtful)]) if len(doubtful) else []
+    parts = components(rest[np.ix_(doubtful, doubtful)])
     for turn, local in enumerate(parts):
         part = Connected.of(rest, doubtful[local])
         row, now = field[part.labels][None], budget.share(len(parts) - turn)

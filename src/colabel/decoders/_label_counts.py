@@ -78,7 +78,7 @@ def members(scores: ScoreTable) -> Members | None:
     """List the labels that are on in each labeling of a ``Support`` (starts and labels)."""
     if not isinstance(scores, Support):
         return None
-    labelings = scores.labelings.reshape(-1, scores.n_labels)
+    labelings = scores.labelings.reshape(int(np.prod(scores.labelings.shape[:-1])), scores.n_labels)
     starts = np.zeros(len(labelings) + 1, dtype=np.int64)
     np.cumsum(labelings.sum(axis=1), out=starts[1:])
     return starts, np.nonzero(labelings)[1].astype(np.int64)

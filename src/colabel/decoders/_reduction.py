@@ -23,6 +23,8 @@ CLIP = 1.5
 
 def components(matrix: Floats) -> list[np.ndarray]:
     """Return the sets of labels that couplings join."""
+    if not len(matrix):
+        return []
     i, j = np.nonzero(matrix)
     graph = coo_array((np.ones(len(i)), (i, j)), shape=matrix.shape)
     count, part = connected_components(graph, directed=False)
@@ -63,7 +65,9 @@ def reduced(unary: Floats, matrix: Floats) -> tuple[Labels, Floats, Floats]:
         if on.any() or off.any():
             labels[on], labels[off] = 1, 0
             rest[labels >= 0], rest[:, labels >= 0] = 0.0, 0.0
-            field = np.array([fsum((u, *c)) for u, c in zip(unary, matrix[:, labels == 1], strict=True)])
+            field = np.array(
+                [fsum((u, *c)) for u, c in zip(unary, matrix[:, labels == 1], strict=True)]
+            )
             continue
         limit = -CLIP * np.minimum(high[:, None], high)
         clip = (rest < limit) & (labels < 0)[:, None] & (labels < 0)

@@ -66,9 +66,7 @@ class Tolerance:
 
     def take(self, rows: np.ndarray) -> Tolerance:
         """Return that of some rows."""
-        return Tolerance(
-            self.rounding[rows], self.price[rows], self.plain[rows], self.wide[rows]
-        )
+        return Tolerance(self.rounding[rows], self.price[rows], self.plain[rows], self.wide[rows])
 
     @property
     def doubt(self) -> Floats:

@@ -8,14 +8,14 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import ScoreTable
 
-__all__ = ["BaseDecoder", "check_whole"]
+__all__ = ["BaseDecoder", "binary_rows", "check_whole"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -29,7 +29,8 @@ class BaseDecoder(BaseEstimator, ABC):
     ``accepts``
         Score tables that they decode.
     ``exact``
-        Whether the value is the optimum.
+        Whether the value of ``decode`` is the optimum (where a limit, if there is one, is not
+        reached: the bound tells). What ``decode_counts`` proves is said by its bound alone.
     ``needs_attractive``
         Whether couplings must not be negative.
     ``needs_distribution``
@@ -37,7 +38,8 @@ class BaseDecoder(BaseEstimator, ABC):
     ``handles``
         Loss structures (see ``colabel.losses.BaseLoss``) that they can add before decoding.
 
-    Of labelings with equal objective the one with the fewest labels is returned.
+    Of labelings with equal objective an exact ``decode`` returns one with the fewest labels,
+    where its class does not say otherwise.
     """
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = ()
@@ -60,11 +62,16 @@ class BaseDecoder(BaseEstimator, ABC):
         -------
         Decoded
         """
-        self._check(scores)
+        self._check(scores, nonempty)
         return self._decode(scores, nonempty)
 
     def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         """Return what ``decode`` maximises, at the labeling ``Z[i]`` of each sample ``i``."""
+        self._check(scores)
+        return self._objective(scores, binary_rows(scores, Z, "Z"))
+
+    def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
+        """Value labelings that have been checked."""
         return scores.value(Z)
 
     def decode_counts(
@@ -93,7 +100,7 @@ class BaseDecoder(BaseEstimator, ABC):
     def _decode(self, scores: ScoreTable, nonempty: bool) -> Decoded:
         """Decode a table that has been checked."""
 
-    def _check(self, scores: ScoreTable) -> None:
+    def _check(self, scores: ScoreTable, nonempty: bool = False) -> None:
         if not isinstance(scores, self.accepts):
             known = " or ".join(table.__name__ for table in self.accepts)
             raise IncompatibleError(
@@ -103,6 +110,23 @@ class BaseDecoder(BaseEstimator, ABC):
             raise IncompatibleError(
                 f"{type(self).__name__} needs probabilities, and this table holds scores only"
             )
+        if nonempty and scores.n_labels == 0:
+            raise ValueError("a table without labels has no labeling but the empty one")
+
+
+def binary_rows(scores: ScoreTable, Y: ArrayLike, name: str) -> Labels:
+    """Return a labeling for each sample as 0 and 1 (what is above 0 is on), or refuse its shape.
+
+    Kernels read as many labels as the table has: every public method that takes labelings
+    passes them through here.
+    """
+    given = np.asarray(Y)
+    if given.shape != (scores.n_samples, scores.n_labels):
+        raise ValueError(
+            f"{name} must hold a labeling for each sample, shape "
+            f"({scores.n_samples}, {scores.n_labels}); got {given.shape}"
+        )
+    return np.ascontiguousarray(given > 0).astype(np.int8)
 
 
 def check_whole(number: object, name: str, *, least: int) -> None:

@@ -69,7 +69,9 @@ class BranchAndBound(BaseDecoder):
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
         check_whole(self.max_nodes, "max_nodes", least=0)
         if self.time_limit is not None and not self.time_limit >= 0:
-            raise ValueError(f"time_limit must be None or at least 0 seconds, not {self.time_limit}")
+            raise ValueError(
+                f"time_limit must be None or at least 0 seconds, not {self.time_limit}"
+            )
         budget, spins = Budget.of(self.time_limit), Spins.of(scores)
         parts = [Connected.of(spins.matrix, labels) for labels in components(spins.matrix)]
         nodes = np.full((len(parts), scores.n_samples), self.max_nodes, np.int64)

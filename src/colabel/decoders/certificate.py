@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colabel.decoders._count_levels import Levels, Singled, count_form
 from colabel.decoders._label_graph import Graph, label_graph
-from colabel.decoders.base import Floats, Labels
+from colabel.decoders.base import Floats, Labels, binary_rows
 from colabel.decoders.graph_cut import cut_rows
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Pairwise
@@ -45,7 +45,7 @@ def algorithm_3(
     .. [1] Petterson and Caetano, Submodular multi-label learning, NIPS 2011.
     """
     graph = label_graph(scores)
-    true, on = np.asarray(Y) > 0, np.asarray(labels) > 0
+    true, on = binary_rows(scores, Y, "Y") > 0, binary_rows(scores, labels, "labels") > 0
     proved = np.ones(len(true), dtype=bool)
     forms: dict[int, Singled | Levels | None] = {}
     for i, n_true in enumerate(true.sum(axis=1).tolist()):

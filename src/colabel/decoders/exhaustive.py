@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows, check_whole
 from colabel.decoders.support_mode import ordered_labelings
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
@@ -57,14 +57,14 @@ class Exhaustive(BaseDecoder):
         *,
         nonempty: bool = False,
     ) -> Decoded:
-        self._check(scores)
-        Y = np.asarray(Y, dtype=np.float64)
+        self._check(scores, nonempty)
+        true = binary_rows(scores, Y, "Y").astype(np.float64)
 
         def augmented(rows: slice, block: Labels) -> Floats:
-            hits = (Y[rows] @ block.T).astype(np.int64)
+            hits = (true[rows] @ block.T).astype(np.int64)
             false = block.sum(axis=1, dtype=np.int64) - hits
             total = scores.take(rows).value_all(block)
-            for i, n_true in enumerate(Y[rows].sum(axis=1).astype(np.int64)):
+            for i, n_true in enumerate(true[rows].sum(axis=1).astype(np.int64)):
                 total[i] += counts_table(int(n_true), scores.n_labels)[hits[i], false[i]]
             return total
 
@@ -92,6 +92,7 @@ class Exhaustive(BaseDecoder):
         if isinstance(scores, Support):
             yield ordered_labelings(scores, nonempty)
             return
+        check_whole(self.max_labels, "max_labels", least=0)
         if scores.n_labels > self.max_labels:
             raise IncompatibleError(
                 f"Exhaustive(max_labels={self.max_labels}) cannot try all labelings of "

@@ -54,18 +54,16 @@ class ExpectedF(BaseDecoder):
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = beta
 
-    def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
+    def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         from colabel._kernels.expected_f import value_by_counts
 
-        self._check(scores)
         values = np.empty(scores.n_samples)
-        labels = np.ascontiguousarray(Z, dtype=np.int8)
         weights, on, step = self._weights(scores.n_labels), members(scores), block_of(scores)
 
         def block(part: slice) -> None:
             for rows in pieces(part, step):
                 counts = label_counts(scores, rows, on)
-                value_by_counts(*counts, weights, labels[rows], values[rows])
+                value_by_counts(*counts, weights, Z[rows], values[rows])
 
         in_threads(block, scores.n_samples)
         return values
@@ -89,6 +87,8 @@ class ExpectedF(BaseDecoder):
         """Return ``(1 + beta^2) / (beta^2 s + k)`` at ``[k, s]``."""
         if not 0.0 <= self.beta < np.inf:
             raise ValueError(f"beta must be a number of at least 0, not {self.beta}")
-        weight, count = self.beta * self.beta, np.arange(n_labels + 1.0)
-        below = weight * count[None, :] + count[:, None]
-        return (1.0 + weight) / np.where(below > 0, below, 1.0)
+        # Both sides are divided by the larger of 1 and beta^2, which may be too large a number.
+        larger, count = max(1.0, self.beta), np.arange(n_labels + 1.0)
+        one, weight = (1.0 / larger) ** 2, (self.beta / larger) ** 2
+        below = weight * count[None, :] + one * count[:, None]
+        return (one + weight) / np.where(below > 0, below, 1.0)

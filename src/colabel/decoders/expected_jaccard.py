@@ -16,7 +16,7 @@ from colabel.decoders._label_counts import (
     pieces,
 )
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, check_whole
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
@@ -72,22 +72,21 @@ class ExpectedJaccard(BaseDecoder):
     def __init__(self, max_labels: int = 10) -> None:
         self.max_labels = max_labels
 
-    def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
-        self._check(scores)
-        labels = np.ascontiguousarray(Z, dtype=np.int8)
+    def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         if isinstance(scores, Support):
-            return _support_value(scores, labels)
+            return _support_value(scores, Z)
         from colabel._kernels.expected_jaccard import mixture_jaccard
 
         values = np.empty(scores.n_samples)
 
         def block(rows: slice) -> None:
-            mixture_jaccard(*components(scores, rows), labels[rows], values[rows])
+            mixture_jaccard(*components(scores, rows), Z[rows], values[rows])
 
         in_threads(block, scores.n_samples)
         return values
 
     def _decode(self, scores: ScoreTable, nonempty: bool) -> Decoded:
+        check_whole(self.max_labels, "max_labels", least=0)
         if isinstance(scores, Modular):
             return Decoded.exact(*_independent(scores.unary, nonempty))
         assert isinstance(scores, Mixture | Support)

@@ -10,7 +10,7 @@ import numpy as np
 from colabel.decoders._count_levels import Levels, Singled, count_form
 from colabel.decoders._label_graph import Graph, label_graph
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows, check_whole
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
@@ -23,9 +23,9 @@ MODES = ("alg2", "nested", "certified")
 class GraphCut(BaseDecoder):
     """Best labeling of a pairwise table without repulsion. Exact.
 
-    Of equal labelings the smallest is returned, which is contained in all others. Labels that
-    their neighbours cannot move are settled first; what remains is a maximum flow, by shortest
-    paths where few pairs are coupled and by push-relabel where many are.
+    Of equal labelings ``decode`` returns the smallest, which is contained in all others. Labels
+    that their neighbours cannot move are settled first; what remains is a maximum flow, by
+    shortest paths where few pairs are coupled and by push-relabel where many are.
 
     A loss that depends on counts can be added if, for every number of labels on, or of false
     alarms, it is affine in the hits (F-beta, Jaccard), or if it singles out the truth (subset).
@@ -37,7 +37,8 @@ class GraphCut(BaseDecoder):
         objective, of a family of cuts and improves it label by label; "certified" goes on with
         prices on the number of labels and branches on labels until the answer is proved, or
         ``max_cuts`` is reached; "alg2" is Algorithm 2 of [1]_ (F-beta only). The upper bound
-        tells how far each may be from the best; subset loss is exact in all three.
+        tells how far each may be from the best; subset loss is exact in all three. Of equally
+        good labelings the first found is kept, which need not have the fewest labels.
     max_cuts : int, default=20000
         Most cuts for one sample in "certified".
 
@@ -77,14 +78,15 @@ class GraphCut(BaseDecoder):
         *,
         nonempty: bool = False,
     ) -> Decoded:
-        self._check(scores)
+        self._check(scores, nonempty)
         assert isinstance(scores, Pairwise)
+        check_whole(self.max_cuts, "max_cuts", least=0)
         if self.augmentation not in MODES:
             raise ValueError(
                 f"augmentation must be one of {', '.join(MODES)}; got {self.augmentation!r}"
             )
         graph = label_graph(scores)
-        true = (np.asarray(Y) > 0).astype(np.int8)
+        true = binary_rows(scores, Y, "Y")
         n_true = true.sum(axis=1, dtype=np.int64)
         tables = {int(n): counts_table(int(n), scores.n_labels) for n in np.unique(n_true)}
         forms = {n: self._form(table) for n, table in tables.items()}

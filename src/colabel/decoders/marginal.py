@@ -36,9 +36,9 @@ class Marginal(BaseDecoder):
     needs_distribution: ClassVar[bool] = True
     handles: ClassVar[tuple[str, ...]] = ()
 
-    def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
+    def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         p = scores.marginals()
-        return _mean(np.where(np.asarray(Z) > 0, p, 1.0 - p))
+        return _mean(np.where(Z > 0, p, 1.0 - p))
 
     def _decode(self, scores: ScoreTable, nonempty: bool) -> Decoded:
         p = scores.marginals()
@@ -50,4 +50,6 @@ class Marginal(BaseDecoder):
 
 
 def _mean(right: Floats) -> Floats:
+    if right.shape[1] == 0:
+        return np.ones(len(right))
     return np.asarray(right.mean(axis=1), dtype=np.float64)

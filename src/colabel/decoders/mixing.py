@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from colabel.decoders.base import BaseDecoder, Floats
+from colabel.decoders.base import BaseDecoder, Floats, check_whole
 from colabel.decoders.fixed_size import solve_fixed_size
 from colabel.decoders.spins import RelaxedSolution, Spins
 from colabel.results import Decoded
@@ -84,19 +84,25 @@ class Mixing(BaseDecoder):
             Demand that the relaxed labels add up to this number (``u'1 = 2 size - n_labels``).
             The bound then holds for labelings of this size only.
         start : RelaxedSolution or None
-            Where to start: the solution of a similar table without ``size``. A little noise is
-            added, because vectors that all lie on one line would never leave it.
+            Where to start: the solution of a table of as many samples and labels, similar to
+            this one and without ``size``. A little noise is added, because vectors that all lie
+            on one line would never leave it; those of low rank are given the dimensions that
+            they lack.
         """
         self._check(scores)
-        if size is not None and not 0 <= size <= scores.n_labels:
-            raise ValueError(f"size must be from 0 to {scores.n_labels}; got {size}")
+        self._check_parameters()
+        if size is not None:
+            check_whole(size, "size", least=0)
+            if size > scores.n_labels:
+                raise ValueError(f"size must be from 0 to {scores.n_labels}; got {size}")
         spins, rng = Spins.of(scores), check_random_state(self.random_state)
         first = random_factors(rng, rank_for(scores.n_labels), scores.n_labels)
+        warm = None if start is None else _factors_of(start, scores)
         parts = []
         for rows in _row_blocks(*scores.unary.shape):
             X = np.tile(first, (len(spins.linear[rows]), 1, 1))
-            if start is not None:
-                X = _shaken(start.factors[rows], rng)
+            if warm is not None:
+                X = _shaken(warm[rows], rng)
             parts.append(self._relax(spins, rows, X, size))
         return _joined(parts, scores.unary.shape)
 
@@ -126,9 +132,15 @@ class Mixing(BaseDecoder):
         bound = np.minimum(relaxed.upper_bound, spins.box)
         return Decoded(labels, value, np.maximum(bound, value))
 
+    def _check_parameters(self) -> None:
+        if not 0.0 <= self.tol < np.inf:
+            raise ValueError(f"tol must be a number of at least 0, not {self.tol}")
+        check_whole(self.max_sweeps, "max_sweeps", least=1)
+        check_whole(self.n_roundings, "n_roundings", least=1)
+
     def _draws(self, rank: int) -> Floats:
         rng = check_random_state(self.random_state)
-        return rng.standard_normal((max(1, self.n_roundings), rank))
+        return rng.standard_normal((self.n_roundings, rank))
 
     def _relax(self, spins: Spins, rows: slice, X: Floats, size: int | None) -> RelaxedSolution:
         B, W, constant = spins.linear[rows], 0.25 * spins.matrix, spins.constant[rows]
@@ -184,6 +196,18 @@ def random_factors(rng: np.random.RandomState, rank: int, n_labels: int) -> Floa
     """Draw ``n_labels`` unit vectors: (rank, n_labels)."""
     X = rng.standard_normal((rank, n_labels))
     return X / np.linalg.norm(X, axis=0)
+
+
+def _factors_of(start: RelaxedSolution, scores: Pairwise) -> Floats:
+    """Return factors that fit the table, of full rank at least: kernels trust their shape."""
+    factors = np.asarray(start.factors, dtype=np.float64)
+    if factors.ndim != 3 or factors.shape[::2] != scores.unary.shape:
+        raise ValueError(
+            f"start has factors of shape {factors.shape}; this table needs "
+            f"({scores.n_samples}, rank, {scores.n_labels})"
+        )
+    lacking = max(0, rank_for(scores.n_labels) - factors.shape[1])
+    return np.pad(factors, ((0, 0), (0, lacking), (0, 0)))
 
 
 def _shaken(factors: Floats, rng: np.random.RandomState) -> Floats:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, check_whole
 from colabel.results import Decoded
 from colabel.scores import Mixture, ScoreTable
 
@@ -25,9 +25,9 @@ class MixtureMode(BaseDecoder):
         probability corrected, one ranked list of labelings per component; kept for comparison. It
         takes equally probable labelings as they come.
     max_nodes : int, default=100_000
-        Nodes opened (labelings dequeued) per sample. A sample that needs more gets the best
-        labeling found and an upper bound above its value: many equally weighted components
-        with logits near zero are such samples.
+        Nodes opened (labelings dequeued) per sample, at least 1. A sample that needs more gets
+        the best labeling found and an upper bound above its value: many equally weighted
+        components with logits near zero are such samples.
 
     Notes
     -----
@@ -58,6 +58,7 @@ class MixtureMode(BaseDecoder):
         self.max_nodes = max_nodes
 
     def _decode(self, scores: Mixture, nonempty: bool) -> Decoded:  # type: ignore[override]
+        check_whole(self.max_nodes, "max_nodes", least=1)
         if self.algorithm == "search":
             labels, values, left = most_probable(scores, 1, nonempty, self.max_nodes)
             return Decoded(labels[:, 0], values[:, 0], np.maximum(values[:, 0], left))

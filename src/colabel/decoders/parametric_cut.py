@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from colabel.decoders._label_graph import label_graph
 from colabel.decoders._threads import in_threads
@@ -13,6 +15,9 @@ from colabel.decoders.base import Floats, Labels
 from colabel.scores import Pairwise
 
 __all__ = ["ParametricCut", "parametric_cut", "total_variation"]
+
+# Prices closer than this share of the numbers that make them are equal but for rounding.
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,32 @@ def parametric_cut(scores: Pairwise) -> ParametricCut:
         parametric_rows(scores.unary[rows], graph, work, order, spans, entry[rows])
 
     in_threads(solve, scores.n_samples if V else 0)
+    _merge_close(entry, scores)
     return ParametricCut(entry)
+
+
+def _merge_close(entry: Floats, scores: Pairwise) -> None:
+    """Make entries equal, in place, that differ by no more than the rounding of their sums."""
+    pairs = np.zeros(scores.n_labels)
+    np.add.at(pairs, scores.edges.ravel(), np.repeat(np.abs(scores.couplings), 2))
+    size = np.abs(scores.unary) + pairs
+    part = connected_components(_graph_of(scores), directed=False)[1]
+    for members in (np.flatnonzero(part == p) for p in np.unique(part)):
+        size[:, members] = size[:, members].max(axis=1, keepdims=True)
+    order = np.argsort(entry, axis=1, kind="stable")
+    ranked = np.take_along_axis(entry, order, axis=1)
+    slack = ROUNDING * np.take_along_axis(size, order, axis=1)
+    near = np.diff(ranked, axis=1) <= np.maximum(slack[:, 1:], slack[:, :-1])
+    for i in np.flatnonzero(np.any(near & (np.diff(ranked, axis=1) > 0), axis=1)):
+        for run in np.split(np.arange(len(near[i]) + 1), np.flatnonzero(~near[i]) + 1):
+            # The labels of the smallest numbers know best where the change is.
+            entry[i, order[i, run]] = ranked[i, run[np.argmin(slack[i, run])]]
+
+
+def _graph_of(scores: Pairwise) -> coo_array:
+    first, second = scores.edges.T
+    shape = (scores.n_labels, scores.n_labels)
+    return coo_array((np.ones(len(first)), (first, second)), shape=shape)
 
 
 def total_variation(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> Floats:
@@ -112,6 +142,8 @@ def total_variation(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> 
     unary = np.array(values, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     weight = np.asarray(weights, dtype=np.float64)
+    if np.any(weight < 0):
+        raise ValueError("weights must not be negative: the problem is then not convex")
     total = np.zeros(unary.shape[1])
     np.add.at(total, pairs.ravel(), np.repeat(weight, 2))
     return -parametric_cut(Pairwise(unary - total, pairs, 2.0 * weight)).entry

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.spins import RelaxedSolution, Spins, times
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
@@ -56,13 +56,15 @@ class Spectral(BaseDecoder):
         self, scores: Pairwise, Y: Labels, counts_table: Table, *, nonempty: bool = False
     ) -> RelaxedSolution:
         """Solve the relaxation of ``decode_counts``: the best sphere over all numbers of labels."""
-        self._check(scores)
-        truth = (np.asarray(Y) > 0).astype(np.float64)
-        return _relax_counts(_SizeBasis(Spins.of(scores)), truth, counts_table, nonempty)
+        self._check(scores, nonempty)
+        truth = binary_rows(scores, Y, "Y").astype(np.float64)
+        return _relax_counts(Spins.of(scores), truth, counts_table, nonempty)
 
     def size_bounds(self, scores: Pairwise) -> Floats:
         """Bound the score of all labelings with k labels on: (n_samples, n_labels + 1)."""
         self._check(scores)
+        if scores.n_labels == 0:
+            return np.zeros((scores.n_samples, 1))
         basis = _SizeBasis(Spins.of(scores))
         truth = np.zeros(scores.unary.shape)
         lines = np.zeros((scores.n_labels + 1, 2))
@@ -71,13 +73,13 @@ class Spectral(BaseDecoder):
     def decode_counts(
         self, scores: ScoreTable, Y: Labels, counts_table: Table, *, nonempty: bool = False
     ) -> Decoded:
-        self._check(scores)
+        self._check(scores, nonempty)
         assert isinstance(scores, Pairwise)
         from colabel._kernels.rounding import round_rows
 
-        truth = (np.asarray(Y) > 0).astype(np.int8)
+        truth = binary_rows(scores, Y, "Y")
         spins = Spins.of(scores)
-        relaxed = _relax_counts(_SizeBasis(spins), truth.astype(np.float64), counts_table, nonempty)
+        relaxed = _relax_counts(spins, truth.astype(np.float64), counts_table, nonempty)
         labels = np.zeros_like(truth)
         loss = np.zeros(len(truth))
         bound, box = relaxed.upper_bound.copy(), spins.box
@@ -112,6 +114,8 @@ def _relax(spins: Spins) -> RelaxedSolution:
     from colabel._kernels.secular import sphere_rows
 
     n_samples, n_labels = spins.linear.shape
+    if n_labels == 0:
+        return _solution(np.empty((n_samples, 0)), spins.constant, spins.rounding)
     d, Q = np.linalg.eigh(-0.125 * spins.matrix)
     coordinates, value = np.empty((n_samples, n_labels)), np.empty(n_samples)
     c = times(spins.linear, Q)
@@ -120,9 +124,13 @@ def _relax(spins: Spins) -> RelaxedSolution:
 
 
 def _relax_counts(
-    basis: _SizeBasis, truth: Floats, counts_table: Table, nonempty: bool
+    spins: Spins, truth: Floats, counts_table: Table, nonempty: bool
 ) -> RelaxedSolution:
     n_labels = truth.shape[1]
+    if n_labels == 0:
+        loss = float(np.asarray(counts_table(0, 0))[0, 0])
+        return _solution(truth, np.full(len(truth), loss), spins.rounding)
+    basis = _SizeBasis(spins)
     u, value = np.empty(truth.shape), np.empty(len(truth))
     use = np.ones(n_labels + 1)
     use[0] = not nonempty
@@ -130,7 +138,7 @@ def _relax_counts(
         lines = _loss_lines(np.asarray(counts_table(n_true, n_labels)))
         bounds, u[rows] = basis.solve(rows, truth[rows], lines, use)
         value[rows] = bounds[:, 0]
-    return _solution(u, value, basis.spins.rounding)
+    return _solution(u, value, spins.rounding)
 
 
 class _SizeBasis:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.results import Decoded
 from colabel.scores import Modular, ScoreTable
 
@@ -53,9 +53,9 @@ class Threshold(BaseDecoder):
         *,
         nonempty: bool = False,
     ) -> Decoded:
-        self._check(scores)
+        self._check(scores, nonempty)
         assert isinstance(scores, Modular)
-        true = np.asarray(Y) > 0
+        true = binary_rows(scores, Y, "Y") > 0
         n_true = true.sum(axis=1)
         labels = np.zeros(true.shape, dtype=np.int8)
         loss = np.zeros(len(labels))
@@ -92,10 +92,12 @@ class CardinalityThreshold(BaseDecoder):
     def __init__(self, penalty: float = 0.0) -> None:
         self.penalty = penalty
 
-    def objective(self, scores: ScoreTable, Z: Labels) -> Floats:
+    def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         return scores.value(Z) - self.penalty * np.sum(Z, axis=1, dtype=np.float64) ** 2
 
     def _decode(self, scores: Modular, nonempty: bool) -> Decoded:  # type: ignore[override]
+        if not 0.0 <= self.penalty < np.inf:
+            raise ValueError(f"penalty must be a number of at least 0, not {self.penalty}")
         order = np.argsort(-scores.unary, axis=1, kind="stable")
         ranked = np.take_along_axis(scores.unary, order, axis=1)
         # The k-th label adds its score less penalty * (k^2 - (k - 1)^2), which falls with k.

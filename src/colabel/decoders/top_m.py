@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_expit
 from sklearn.exceptions import ConvergenceWarning
 
-from colabel.decoders.base import Floats, Labels
+from colabel.decoders.base import Floats, Labels, check_whole
 from colabel.decoders.mixture_mode import most_probable
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Mixture, Modular, ScoreTable, Support
@@ -58,6 +58,8 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
         raise IncompatibleError(
             "top_m needs a table of probabilities (Mixture, Modular with log-odds, Support)"
         )
+    check_whole(m, "m", least=1)
+    check_whole(max_nodes, "max_nodes", least=1)
     known = scores.scores.shape[1] if isinstance(scores, Support) else 2**scores.n_labels
     if not 1 <= m <= known:
         raise ValueError(f"m must be 1 to {known}, the number of labelings, not {m}")

@@ -1,4 +1,4 @@
-"""Minimise many smooth convex functions plus an L1 norm at once, on shared evaluations."""
+"""Minimise many smooth convex functions, each with an L1 norm, at once: elastic nets."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def fit_logistic(
     mask: NDArray[np.bool_] | None = None,
     start: LinearFit | None = None,
     max_iter: int = 1000,
-    tol: float = 1e-6,
+    tol: float = 1e-8,
 ) -> LinearFit:
     """Fit one logistic regression to each column of ``Y``.
 
@@ -142,7 +142,7 @@ def fit_softmax(
     weight: Floats | None = None,
     start: LinearFit | None = None,
     max_iter: int = 1000,
-    tol: float = 1e-6,
+    tol: float = 1e-8,
 ) -> LinearFit:
     """Fit a multinomial logistic regression to soft targets.
 

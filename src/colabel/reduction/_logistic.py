@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from itertools import islice
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -16,9 +18,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._sklearn import check_weight
+from colabel.learners.log_linear import fit_multinomial
 from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
 
 __all__ = ["BatchLogisticRegression"]
+
+# Labels solved together: what they take as bytes. Sparse labels are never dense as a whole.
+TOGETHER_BYTES = 2**26
 
 
 class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -38,7 +44,7 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         Share of ``|w|_1`` in the penalty ``((1 - l1_ratio) / 2 |w|^2 + l1_ratio |w|_1) / C``; with
         any, coefficients of features that do not help are exactly zero.
     max_iter : int, default=1000
-    tol : float, default=1e-6
+    tol : float, default=1e-8
         Distance of the objective from its optimum, relative to it, that is aimed at.
 
     Attributes
@@ -54,11 +60,11 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
     >>> import numpy as np
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> BatchLogisticRegression().fit(X, y).predict_proba([[0.0]]).round(2)
-    array([[0.83, 0.17]])
+    array([[0.81, 0.19]])
     """
 
     def __init__(
-        self, C: float = 1.0, *, l1_ratio: float = 0.0, max_iter: int = 1000, tol: float = 1e-6
+        self, C: float = 1.0, *, l1_ratio: float = 0.0, max_iter: int = 1000, tol: float = 1e-8
     ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
@@ -76,6 +82,10 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = check_weight(sample_weight, X)
+            kept = sample_weight > 0
+            X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
         self.classes_, code = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -84,6 +94,8 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) == 2:
             found = self._solve(fit_logistic, X, code[:, None], sample_weight)
+        elif self.l1_ratio == 0:
+            found = self._solve(_fit_classes, X, code, sample_weight)
         else:
             found = self._solve(fit_softmax, X, np.eye(len(self.classes_))[code], sample_weight)
         self.coef_, self.intercept_, self.n_iter_ = found.coef, found.intercept, found.n_iter
@@ -97,11 +109,12 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         Every column holds both values.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        Y = [*columns]
-        if not Y:
-            return []
-        found = self._solve(fit_logistic, X, np.column_stack(Y), sample_weight)
-        return [self._column(found, c) for c in range(len(Y))]
+        columns, fitted = iter(columns), []
+        together = max(1, TOGETHER_BYTES // X.shape[0])
+        while part := [*islice(columns, together)]:
+            found = self._solve(fit_logistic, X, np.column_stack(part), sample_weight)
+            fitted += [self._column(found, c) for c in range(len(part))]
+        return fitted
 
     @staticmethod
     def score_labels(fitted: list[BatchLogisticRegression], X: Any) -> NDArray[np.float64]:
@@ -124,6 +137,13 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithm of the probability of each class, finite however small that is."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return log_softmax(scores, axis=1)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class."""
         scores = self.decision_function(X)
@@ -139,7 +159,7 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         return found
 
     def _options(self) -> dict[str, Any]:
-        if not self.C > 0:
+        if not isinstance(self.C, Real) or not float(self.C) > 0:
             raise ValueError(f"C must be positive, not {self.C!r}")
         if not 0 <= self.l1_ratio <= 1:
             raise ValueError(f"l1_ratio must lie in [0, 1], not {self.l1_ratio!r}")
@@ -172,3 +192,8 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _fit_classes(X: Any, code: NDArray[Any], *, l1: float, **options: Any) -> LinearFit:
+    """Fit classes without an L1 part, in coordinates that converge faster than ``fit_softmax``."""
+    return fit_multinomial(X, code, **options)

@@ -20,6 +20,7 @@ __all__ = [
     "draw_index",
     "floats",
     "normalised",
+    "rows_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -102,6 +103,14 @@ def floats(array: ArrayLike, ndim: int, name: str, *, neg_inf: bool = False) -> 
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(f"{name} must be finite; entry {where} is {out[where]}")
+    return out
+
+
+def rows_of(array: NDArray[Any], rows: Any) -> NDArray[Any]:
+    """Return the given rows (indices, mask or slice) of an array that has been checked."""
+    out = np.ascontiguousarray(array[rows])
+    if out.ndim != array.ndim:
+        raise ValueError("rows must be indices, a mask or a slice, not a single number")
     return out
 
 

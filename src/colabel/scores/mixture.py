@@ -19,6 +19,7 @@ from colabel.scores.base import (
     draw_index,
     floats,
     normalised,
+    rows_of,
 )
 
 __all__ = ["Mixture"]
@@ -77,7 +78,11 @@ class Mixture(ScoreTable):
         return logsumexp(joint, axis=2)
 
     def take(self, rows: Any) -> Mixture:
-        return Mixture(self.log_weights[rows], self.logits[rows])
+        # Normalising again would change the last bits: a row would differ from its batch.
+        out = object.__new__(Mixture)
+        object.__setattr__(out, "log_weights", rows_of(self.log_weights, rows))
+        object.__setattr__(out, "logits", rows_of(self.logits, rows))
+        return out
 
     def log_prob(self, Y: ArrayLike) -> Floats:
         return self.value(Y)

@@ -20,6 +20,7 @@ from colabel.scores.base import (
     draw_index,
     floats,
     normalised,
+    rows_of,
 )
 
 __all__ = ["Support"]
@@ -113,9 +114,18 @@ class Support(ScoreTable):
         return np.where(where >= 0, self.scores[:, np.maximum(where, 0)], -np.inf)
 
     def take(self, rows: Any) -> Support:
-        labelings = self.labelings[rows] if self.own_labelings else self.labelings
-        rest = None if self.rest is None else self.rest[rows]
-        return Support(labelings, self.scores[rows], self.distribution, rest)
+        # Normalising again would change the last bits: a row would differ from its batch.
+        out = object.__new__(Support)
+        own = self.own_labelings
+        parts = {
+            "labelings": rows_of(self.labelings, rows) if own else self.labelings,
+            "scores": rows_of(self.scores, rows),
+            "distribution": self.distribution,
+            "rest": None if self.rest is None else rows_of(self.rest, rows),
+        }
+        for name, part in parts.items():
+            object.__setattr__(out, name, part)
+        return out
 
     def log_prob(self, Y: ArrayLike) -> Floats:
         self._require_distribution()
