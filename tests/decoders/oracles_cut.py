@@ -1,5 +1,7 @@
 """Attractive problems from a seed, and what enumeration says about them."""
 
+from functools import cache
+
 import numpy as np
 
 import oracles
@@ -35,9 +37,12 @@ def problem(seed, regime, n_samples=8, max_labels=10):
     return Pairwise(scale * unary, edges, scale * couplings)
 
 
+labelings = cache(oracles.all_labelings)
+
+
 def values(scores):
     """All labelings, and the score of each for each row."""
-    Z = oracles.all_labelings(scores.n_labels)
+    Z = labelings(scores.n_labels)
     return Z, scores.value_all(Z)
 
 

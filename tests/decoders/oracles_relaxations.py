@@ -1,5 +1,7 @@
 """Tables by regime, their optima by enumeration, and relaxations solved by slow means."""
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 
@@ -58,9 +60,12 @@ def table(regime, rng, n_samples, n_labels):
     return Pairwise.from_dense(scale * unary, scale * (C + C.T))
 
 
+labelings = cache(oracles.all_labelings)
+
+
 def optimum(scores, *, nonempty=False, loss=None):
     """Best of ``score + loss`` of each row; ``loss`` is (n_samples, 2 ** n_labels) or None."""
-    Z = oracles.all_labelings(scores.n_labels)
+    Z = labelings(scores.n_labels)
     values = scores.value_all(Z) + (0.0 if loss is None else loss)
     return values[:, Z.any(axis=1)].max(axis=1) if nonempty else values.max(axis=1)
 

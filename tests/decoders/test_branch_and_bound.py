@@ -23,7 +23,7 @@ def size_of(scores):
 @pytest.mark.parametrize("nonempty", [False, True])
 def test_value_equals_enumeration_and_is_certified(regime, nonempty):
     total = 0
-    for scores in slow.tables(regime, max_labels=10):
+    for scores in slow.tables(regime, max_labels=12):
         found = BranchAndBound().decode(scores, nonempty=nonempty)
         best, size = slow.optimum(scores, nonempty=nonempty), size_of(scores)
         assert not nonempty or found.labels.any(axis=1).all()

@@ -120,3 +120,17 @@ def test_no_samples_and_only_the_empty_labeling_known(decoder):
 def test_a_beta_out_of_range_is_named(beta):
     with pytest.raises(ValueError, match="beta must be"):
         ExpectedF(beta).decode(instances.mixture(1))
+
+
+def test_a_huge_beta_is_recall():
+    scores = instances.mixture(1, n_labels=5)
+    found = ExpectedF(1e200).decode(scores)
+    # Recall is 1 with all labels on, and an empty truth counts for the empty prediction only.
+    full = ExpectedF(1e200).objective(scores, np.ones((8, 5)))
+    never = np.exp(scores.log_prob(np.zeros((8, 5))))
+    np.testing.assert_allclose(full, 1.0 - never, atol=1e-12)
+    assert np.all(found.value >= full - 1e-12)
+    for beta in (0.3, 1.0, 3.0):
+        weights, k = ExpectedF(beta)._weights(6), np.arange(7.0)
+        below = beta**2 * k + k[:, None]
+        np.testing.assert_allclose(weights * below, np.where(below > 0, 1.0 + beta**2, 0.0))

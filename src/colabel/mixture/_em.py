@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,8 +113,13 @@ class GatedMixture(BaseEstimator):
             gamma = gamma.copy()
             gamma[dead] = 0.0
             gamma /= gamma.sum(axis=0)
-        self.gate.update(views[0], gamma, weight, run)
-        self.experts.update(views[1], Y, gamma * weight, run)
+        # Eqs. (9) and (10) share nothing, so the gate need not wait for the experts.
+        run(
+            [
+                partial(self.gate.update, views[0], gamma, weight, run),
+                partial(self.experts.update, views[1], Y, gamma * weight, run),
+            ]
+        )
 
     def expect(self, views: Any, Y: NDArray[np.float32]) -> tuple[Floats, Floats]:
         """E-step, Eq. (8), in log space: responsibilities (K, n) and log-likelihoods (n,)."""
