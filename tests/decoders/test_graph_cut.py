@@ -24,7 +24,7 @@ def path(request, monkeypatch):
 @pytest.mark.parametrize("regime", oracle.REGIMES)
 def test_value_equals_enumeration(regime):
     for seed in SEEDS:
-        scores = oracle.problem(seed, regime)
+        scores = oracle.problem(seed, regime, max_labels=12)
         found = GraphCut().decode(scores)
         _, values = oracle.values(scores)
         np.testing.assert_array_equal(found.value, scores.value(found.labels))
