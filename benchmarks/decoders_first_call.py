@@ -19,60 +19,86 @@ CASES = (
     "cardinality_threshold",
     "exhaustive",
     "graph_cut",
+    "graph_cut sparse",
     "graph_cut nonempty",
-    "graph_cut counts",
-    "graph_cut counts nonempty",
+    "graph_cut sparse nonempty",
+    "graph_cut f1",
+    "graph_cut sparse f1",
+    "graph_cut f1 nonempty",
+    "graph_cut subset",
+    "graph_cut f1 alg2",
     "parametric_cut",
+    "parametric_cut sparse",
     "spectral",
-    "spectral counts",
+    "spectral f1",
     "mixing",
+    "mixing size",
     "branch_and_bound",
     "branch_and_bound nonempty",
     "mixture_mode",
     "mixture_mode nonempty",
+    "mixture_mode paper",
     "top_m",
     "expected_f",
+    "expected_f support",
     "expected_jaccard",
+    "expected_jaccard climb",
     "marginal",
     "support_mode",
 )
 
 
-def call(case):
-    """Make a small table and return the call whose first run is timed."""
+def tables(options):
+    """Small tables on which every path of a case is taken."""
     import numpy as np
 
-    from colabel import decoders, losses, scores
-    from colabel.learners.augment import loss_augmented
+    from colabel import scores
 
     rng = np.random.default_rng(0)
-    unary = rng.normal(size=(3, 9))
+    unary = rng.normal(size=(3, 9)) - (9.0 if "nonempty" in options else 0.0)
     couplings = np.triu(rng.random((9, 9)), 1)
-    pairwise = scores.Pairwise.from_dense(unary, couplings + couplings.T)
-    mixture = scores.Mixture(np.log(np.full((3, 4), 0.25)), rng.normal(size=(3, 4, 9)))
-    support = scores.Support(np.eye(9, dtype=np.int8), np.full((3, 9), np.log(1 / 9)))
-    tables = {
-        "threshold": scores.Modular(unary),
-        "cardinality_threshold": scores.Modular(unary),
-        "marginal": mixture,
-        "mixture_mode": mixture,
-        "expected_f": mixture,
-        "expected_jaccard": mixture,
-        "support_mode": support,
+    if "sparse" in options:
+        couplings *= rng.random((9, 9)) < 0.2
+    return {
+        "Modular": scores.Modular(unary),
+        "Pairwise": scores.Pairwise.from_dense(unary, couplings + couplings.T),
+        "Mixture": scores.Mixture(np.log(np.full((3, 4), 0.25)), rng.normal(size=(3, 4, 9))),
+        "Support": scores.Support(np.eye(9, dtype=np.int8), np.full((3, 9), np.log(1 / 9))),
     }
+
+
+def call(case):
+    """Return the call whose first run is timed."""
+    import numpy as np
+
+    from colabel import decoders, losses
+    from colabel.learners.augment import loss_augmented
+
     name, *options = case.split()
+    table = tables(options)
     if name == "parametric_cut":
-        return lambda: decoders.parametric_cut(pairwise)
+        return lambda: decoders.parametric_cut(table["Pairwise"])
     if name == "top_m":
-        return lambda: decoders.top_m(mixture, 3)
+        return lambda: decoders.top_m(table["Mixture"], 3)
     decoder = decoders.make_decoder(name)
-    table = tables.get(name, pairwise)
+    kinds = [kind.__name__ for kind in decoder.accepts]
+    kind = "Support" if "support" in options or name == "support_mode" else "Mixture"
+    scores = table[next(k for k in (kind, "Pairwise", *kinds) if k in kinds)]
+    if "size" in options:
+        return lambda: decoder.decode_size(scores, 3)
+    settings = {"paper": {"algorithm": "paper"}, "alg2": {"augmentation": "alg2"}}
+    for option in options:
+        decoder.set_params(**settings.get(option, {}))
+    if "climb" in options:
+        decoder.set_params(max_labels=0)
+    loss = next((o for o in options if o in losses.LOSSES), None)
     nonempty = "nonempty" in options
-    if "counts" in options:
-        truth = (rng.random((3, 9)) < 0.5).astype(np.int8)
-        loss = losses.make_loss("f1")
-        return lambda: loss_augmented(decoder, loss, table, truth, nonempty=nonempty)
-    return lambda: decoder.decode(table, nonempty=nonempty)
+    if loss:
+        truth = (np.random.default_rng(1).random((3, 9)) < 0.5).astype(np.int8)
+        return lambda: loss_augmented(
+            decoder, losses.make_loss(loss), scores, truth, nonempty=nonempty
+        )
+    return lambda: decoder.decode(scores, nonempty=nonempty)
 
 
 def child(case):

@@ -78,7 +78,7 @@ def jaccard_matrix(n_labels):
     return np.array([[1.0 - oracles.jaccard(y, z) for y in Z] for z in Z])
 
 
-REGIMES = ("normal", "integer", "zero", "equal", "tiny", "huge", "certain", "few", "one")
+REGIMES = ("normal", "integer", "zero", "equal", "tiny", "huge", "certain", "few", "one", "scales")
 
 
 def mixture_arrays(regime, seed):
@@ -102,6 +102,8 @@ def mixture_arrays(regime, seed):
         logits = rng.normal(size=shape) * 1e8
     elif regime == "certain":
         logits = np.where(rng.random(shape) < 0.5, -40.0, 40.0) * rng.integers(1, 4)
+    elif regime == "scales":
+        logits *= 10.0 ** (rng.integers(-8, 9, n_labels) * (rng.random(n_labels) < 0.4))
     elif regime == "few":
         weights[rng.random(n_components) < 0.6] = -np.inf
         weights[0] = 0.0

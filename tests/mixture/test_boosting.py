@@ -41,7 +41,8 @@ def problem(seed=0, n=120, d=4, n_labels=3, n_components=3):
 
 
 def settings(**changes):
-    return BoostedTrees(**{"feature_fraction": 1.0, "learning_rate": 0.3, **changes})
+    usual = {"n_leaves": 5, "learning_rate": 0.3, "reg_lambda": 1.0, "min_child_weight": 1e-3}
+    return BoostedTrees(**{**usual, "feature_fraction": 1.0, **changes})
 
 
 def pair(engine, X, weight=None, seed=0, **changes):

@@ -14,6 +14,11 @@ from colabel.mixture._trees import Trees
 SOURCES = [LightGBMSource, ScikitSource]
 
 
+def settings(**changes):
+    usual = {"n_leaves": 5, "reg_lambda": 1.0, "min_child_weight": 1e-3, "feature_fraction": 0.5}
+    return BoostedTrees(**{**usual, **changes})
+
+
 def problem(seed, n=60, d=5, levels=None):
     """Rows, residuals in [-1, 1], curvatures and shares; with ``levels``, many equal numbers."""
     rng = np.random.default_rng(seed)
@@ -36,7 +41,7 @@ def test_trees_harvested_say_what_the_library_said(source, levels, kind):
     for seed in range(10):
         X, residual, curvature, share = problem(seed, levels=levels)
         X = X.astype(np.float32).astype(float)  # scikit-learn's trees see single precision
-        grower = source(BoostedTrees(feature_fraction=0.5), kind(X), np.ones(60)).grower(None, seed)
+        grower = source(settings(feature_fraction=0.5), kind(X), np.ones(60)).grower(None, seed)
         said = [grower.grow(line, residual, curvature, share) for line in (0, 1, 0)]
         trees, lines = grower.harvest()
         assert lines.tolist() == [0, 1, 0]
@@ -61,8 +66,8 @@ def test_text_of_a_lightgbm_model_reads_as_it_predicts(levels, kind):
 def test_lightgbm_with_derivatives_of_the_logistic_loss_is_its_own_classifier():
     X, residual, *_ = problem(3, n=200)
     y = (residual > 0).astype(float)
-    settings = BoostedTrees(learning_rate=0.3, feature_fraction=1.0, reg_lambda=0.5)
-    grower = LightGBMSource(settings, X, np.ones(200)).grower(None, 0)
+    chosen = settings(learning_rate=0.3, feature_fraction=1.0, reg_lambda=0.5)
+    grower = LightGBMSource(chosen, X, np.ones(200)).grower(None, 0)
     score = np.full(200, np.log(y.mean() / (1.0 - y.mean())))
     for _ in range(15):
         p = 1.0 / (1.0 + np.exp(-score))
@@ -84,10 +89,8 @@ def test_lightgbm_with_derivatives_of_the_logistic_loss_is_its_own_classifier():
 
 def test_scikit_trees_are_weighted_least_squares_with_newton_leaves():
     X, residual, curvature, share = problem(4)
-    settings = BoostedTrees(learning_rate=0.5, feature_fraction=1.0, reg_lambda=2.0, n_leaves=4)
-    found = (
-        ScikitSource(settings, X, np.ones(60)).grower(None, 0).grow(0, residual, curvature, share)
-    )
+    chosen = settings(learning_rate=0.5, feature_fraction=1.0, reg_lambda=2.0, n_leaves=4)
+    found = ScikitSource(chosen, X, np.ones(60)).grower(None, 0).grow(0, residual, curvature, share)
     plain = DecisionTreeRegressor(max_leaf_nodes=4, random_state=0).fit(X, residual, share)
     leaf = plain.apply(X)
     for node in np.unique(leaf):
@@ -104,9 +107,9 @@ def test_a_row_weighted_counts_as_one_repeated(source):
         residual = np.sign(residual) * 0.3
         times = np.random.default_rng(seed).integers(1, 5, size=20)
         again = np.repeat(np.arange(20), times)
-        settings = BoostedTrees(feature_fraction=0.5)
-        one = source(settings, X, times.astype(float)).grower(None, seed)
-        two = source(settings, X[again], np.ones(len(again))).grower(None, seed)
+        chosen = settings(feature_fraction=0.5)
+        one = source(chosen, X, times.astype(float)).grower(None, seed)
+        two = source(chosen, X[again], np.ones(len(again))).grower(None, seed)
         for _ in range(5):
             one.grow(0, residual, curvature, share)
             two.grow(0, residual[again], curvature[again], share[again])
@@ -118,9 +121,9 @@ def test_a_row_weighted_counts_as_one_repeated(source):
 def test_rows_left_out_are_rows_that_are_not_there(source):
     X, residual, curvature, share = problem(5)
     rows = np.sort(np.random.default_rng(0).choice(60, 25, replace=False))
-    settings = BoostedTrees(feature_fraction=0.5)
-    part = source(settings, X, np.ones(60)).grower(rows, 3)
-    alone = source(settings, X[rows], np.ones(25)).grower(None, 3)
+    chosen = settings(feature_fraction=0.5)
+    part = source(chosen, X, np.ones(60)).grower(rows, 3)
+    alone = source(chosen, X[rows], np.ones(25)).grower(None, 3)
     for grower in (part, alone):
         for _ in range(3):
             grower.grow(0, residual[rows], curvature[rows], share[rows])
@@ -135,7 +138,7 @@ def test_rows_left_out_are_rows_that_are_not_there(source):
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_grower_that_finds_no_split_goes_on(source):
     X, residual, curvature, share = problem(9)
-    grower = source(BoostedTrees(), X, np.ones(60)).grower(None, 0)
+    grower = source(settings(), X, np.ones(60)).grower(None, 0)
     nothing = np.zeros(60)
     for turn in range(3):
         assert not grower.grow(0, nothing, nothing, share).any()
@@ -151,7 +154,7 @@ def test_a_grower_that_finds_no_split_goes_on(source):
 @pytest.mark.parametrize("X", [np.zeros((1, 3)), np.zeros((5, 1)), sparse.csr_array((4, 2))])
 def test_features_without_bins_are_left_to_scikit_learn(X):
     n = X.shape[0]
-    source = make_source(BoostedTrees(), X, np.ones(n))
+    source = make_source(settings(), X, np.ones(n))
     assert isinstance(source, ScikitSource)
     said = source.grower(None, 0).grow(0, np.full(n, 0.5), np.full(n, 0.25), np.ones(n))
     np.testing.assert_allclose(said, 0.1 * 0.5 * n / (0.25 * n + 1.0))
@@ -161,7 +164,7 @@ def test_features_without_bins_are_left_to_scikit_learn(X):
 def test_constant_features_do_no_harm(X):
     X = np.array(X)
     n = len(X)
-    grower = make_source(BoostedTrees(), X, np.ones(n)).grower(None, 0)
+    grower = make_source(settings(), X, np.ones(n)).grower(None, 0)
     for _ in range(3):
         said = grower.grow(0, np.full(n, 0.5), np.full(n, 0.25), np.ones(n))
         assert (said == said[0]).all()
@@ -170,15 +173,15 @@ def test_constant_features_do_no_harm(X):
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_curvature_is_no_division_by_zero(source):
     X, residual, *_ = problem(6)
-    settings = BoostedTrees(reg_lambda=0.0, min_child_weight=0.0)
-    grower = source(settings, X, np.ones(60)).grower(None, 0)
+    chosen = settings(reg_lambda=0.0, min_child_weight=0.0)
+    grower = source(chosen, X, np.ones(60)).grower(None, 0)
     assert np.isfinite(grower.grow(0, residual, np.zeros(60), np.ones(60))).all()
 
 
 def test_a_seed_fixes_the_features_that_trees_look_at():
     X, residual, curvature, share = problem(7, d=30)
     for source in SOURCES:
-        made = source(BoostedTrees(feature_fraction=0.2), X, np.ones(60))
+        made = source(settings(feature_fraction=0.2), X, np.ones(60))
         values = []
         for seed in (1, 1, 2):
             grower = made.grower(None, seed)
@@ -189,18 +192,16 @@ def test_a_seed_fixes_the_features_that_trees_look_at():
 
 def test_scikit_learn_steps_in_where_lightgbm_is_missing(monkeypatch):
     X, weight = np.eye(3), np.ones(3)
-    assert isinstance(make_source(BoostedTrees(), X, weight), LightGBMSource)
+    assert isinstance(make_source(settings(), X, weight), LightGBMSource)
     monkeypatch.setattr(_growers, "find_spec", lambda name: None)
-    assert isinstance(make_source(BoostedTrees(), X, weight), ScikitSource)
+    assert isinstance(make_source(settings(), X, weight), ScikitSource)
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_leaves_keep_the_least_weight(source):
     X, residual, curvature, _ = problem(8)
-    settings = BoostedTrees(min_child_weight=4.0, feature_fraction=1.0)
-    said = (
-        source(settings, X, np.ones(60)).grower(None, 0).grow(0, residual, curvature, np.ones(60))
-    )
+    chosen = settings(min_child_weight=4.0, feature_fraction=1.0)
+    said = source(chosen, X, np.ones(60)).grower(None, 0).grow(0, residual, curvature, np.ones(60))
     _, leaf = np.unique(said, return_inverse=True)
     counted = curvature if source is LightGBMSource else np.ones(60)
     assert len(np.unique(leaf)) > 1

@@ -9,22 +9,24 @@ import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
 
-__all__ = ["accept", "advance", "aim", "dot", "is_close", "remember", "shorten"]
+__all__ = ["advance", "aim", "aim_steepest", "dot", "is_close", "move", "shorten"]
 
 # Rows of a problem's vectors; differences of points follow, then differences of gradients. SCALE is
 # the diagonal of the first inverse Hessian.
 POINT, GRADIENT, DIRECTION, SCALE, HEAD = 0, 1, 2, 3, 4
 # A problem's numbers: value at the point, step, slope along the direction, then 1 / (s . y).
 VALUE, STEP, SLOPE, RHO = 0, 1, 2, 3
-# A problem's counts: pairs ever stored, steps taken (-1: nothing evaluated), cuts, status.
-PAIRS, STEPS, CUTS, STATUS = 0, 1, 2, 3
+# A problem's counts: pairs ever stored, steps taken (-1: nothing evaluated), cuts of the step,
+# status, steps in a row without a decrease.
+PAIRS, STEPS, CUTS, STATUS, IDLE, COUNTS = 0, 1, 2, 3, 4, 5
 RUNNING, CONVERGED, STALLED = 0, 1, 2
 # Limits: what may be left above the optimum, known or estimated, and the rounding error of a value,
 # all relative to the value; the least value they are relative to; the inverse of the least
 # curvature; and steps.
 GAP, ESTIMATE, ROUNDING, FLOOR, FLATTEST, MAX_STEPS = 0, 1, 2, 3, 4, 5
-# Sufficient decrease (Armijo), and how often a step is shortened before the search gives up.
-DECREASE, MOST_CUTS = 1e-4, 25
+# Sufficient decrease (Armijo), and how often a step is shortened, or taken without a decrease,
+# before the search gives up.
+DECREASE, MOST_CUTS, MOST_IDLE = 1e-4, 25, 5
 
 
 @kernel
@@ -35,7 +37,7 @@ def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
     ----------
     vectors : float64 array of shape (P, 4 + 2 m, D)
     numbers : float64 array of shape (P, 3 + m)
-    counts : int64 array of shape (P, 4)
+    counts : int64 array of shape (P, 5)
     active : int64 array of shape (A,)
         The problems evaluated; those still running are moved to its front.
     trial : float64 array of shape (A, D)
@@ -53,18 +55,17 @@ def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
     for a in range(active.size):
         p = active[a]
         vector, number, count = vectors[p], numbers[p], counts[p]
-        if count[STEPS] < 0:
-            accept(vector, number, count, trial[a], value[a], gradient[a])
-            _next_direction(vector, number, count, limits)
-        elif value[a] <= _enough(number, limits):
-            remember(vector, number, count, trial[a], gradient[a])
-            accept(vector, number, count, trial[a], value[a], gradient[a])
-            _next_direction(vector, number, count, limits)
+        if count[STEPS] < 0 or value[a] <= _enough(number, limits):
+            move(vector, number, count, trial[a], value[a], gradient[a])
+            aim(vector, number, count, vector[GRADIENT])
+            if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
+                aim_steepest(vector, number, count, vector[GRADIENT])
+            if is_close(vector, number, vector[GRADIENT], limits):
+                count[STATUS] = CONVERGED
         elif shorten(number, count, value[a]):
             pass
-        elif count[PAIRS] > 0:  # begin again from steepest descent
-            count[PAIRS] = 0
-            aim(vector, number, count, vector[GRADIENT])
+        elif count[PAIRS] > 0:
+            aim_steepest(vector, number, count, vector[GRADIENT])
         else:
             count[STATUS] = STALLED
         if count[STATUS] == RUNNING and count[STEPS] < limits[MAX_STEPS]:
@@ -80,17 +81,6 @@ def _enough(number, limits):
     """Return the value below which a step is accepted."""
     slack = limits[ROUNDING] * abs(number[VALUE])
     return number[VALUE] + DECREASE * number[STEP] * number[SLOPE] + slack
-
-
-@inner_kernel
-def _next_direction(vector, number, count, limits):
-    """Aim anew, or stop."""
-    aim(vector, number, count, vector[GRADIENT])
-    if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
-        count[PAIRS] = 0
-        aim(vector, number, count, vector[GRADIENT])
-    if is_close(vector, number, vector[GRADIENT], limits):
-        count[STATUS] = CONVERGED
 
 
 @inner_kernel
@@ -123,28 +113,26 @@ def shorten(number, count, value):
 
 
 @inner_kernel
-def accept(vector, number, count, point, value, gradient):
-    """Move to a point."""
-    number[VALUE] = value
-    count[STEPS] += 1
-    for j in range(gradient.size):
-        vector[POINT, j] = point[j]
-        vector[GRADIENT, j] = gradient[j]
-
-
-@inner_kernel
-def remember(vector, number, count, point, gradient):
-    """Store the step and the change of the gradient, over the oldest pair."""
+def move(vector, number, count, point, value, gradient):
+    """Accept a point, and store how it and its gradient differ over the oldest pair."""
     memory = number.size - RHO
     slot = count[PAIRS] % memory
     s, y = vector[HEAD + slot], vector[HEAD + memory + slot]
     for j in range(s.size):
         s[j] = point[j] - vector[POINT, j]
         y[j] = gradient[j] - vector[GRADIENT, j]
-    product = dot(s, y)
-    if product > 1e-16 * dot(y, y):
-        number[RHO + slot] = np.divide(1.0, product)
-        count[PAIRS] += 1
+        vector[POINT, j] = point[j]
+        vector[GRADIENT, j] = gradient[j]
+    if count[STEPS] >= 0:
+        product = dot(s, y)
+        if product > 1e-16 * dot(y, y):
+            number[RHO + slot] = np.divide(1.0, product)
+            count[PAIRS] += 1
+    count[IDLE] = 0 if count[STEPS] < 0 or value < number[VALUE] else count[IDLE] + 1
+    if count[IDLE] == MOST_IDLE:
+        count[STATUS] = STALLED
+    number[VALUE] = value
+    count[STEPS] += 1
 
 
 @inner_kernel
@@ -163,8 +151,7 @@ def aim(vector, number, count, gradient):
     size = 1.0
     if kept > 0:
         slot = (count[PAIRS] - 1) % memory
-        y = vector[HEAD + memory + slot]
-        size = np.divide(1.0, number[RHO + slot] * _weighted(y, scale))
+        size = np.divide(1.0, number[RHO + slot] * _weighted(vector[HEAD + memory + slot], scale))
     for j in range(d.size):
         d[j] *= size * scale[j]
     for ahead in range(kept, 0, -1):
@@ -173,6 +160,15 @@ def aim(vector, number, count, gradient):
         _add(d, alpha[slot] - beta, vector[HEAD + slot])
     number[SLOPE] = dot(gradient, d)
     number[STEP], count[CUTS] = 1.0, 0
+
+
+@inner_kernel
+def aim_steepest(vector, number, count, gradient):
+    """Forget all pairs and go against the gradient."""
+    for j in range(gradient.size):
+        vector[DIRECTION, j] = -vector[SCALE, j] * gradient[j]
+    number[SLOPE] = dot(gradient, vector[DIRECTION])
+    number[STEP], count[CUTS], count[PAIRS] = 1.0, 0, 0
 
 
 @inner_kernel

@@ -43,7 +43,7 @@ def binary_loss(scores, targets, weight, columns, first, loss):
             size = min(scores.shape[1] - start, BLOCK)
             here, s, e = first + start, wide[:size], ratio[:size]
             row, target = scores[a, start : start + size], targets[columns[a], here : here + size]
-            s[:] = row
+            _widen(row, s)
             exp_minus_abs(s, e)
             _binary(s, e, target, weight[here : here + size], row)
             loss[a] += _sum(s)
@@ -113,9 +113,15 @@ def log_likelihoods(scores, labels, component, label, out):
         for start in range(0, n, BLOCK):
             stop = min(n, start + BLOCK)
             s, e, y = wide[: stop - start], ratio[: stop - start], labels[label[c], start:stop]
-            s[:] = scores[c, start:stop]
+            _widen(scores[c, start:stop], s)
             exp_minus_abs(s, e)
             _gain(s, e, y, out[component[c], start:stop])
+
+
+@inner_kernel
+def _widen(row, wide):
+    for i in range(row.size):  # in a loop, for an assignment of slices takes seconds to compile
+        wide[i] = row[i]
 
 
 @inner_kernel

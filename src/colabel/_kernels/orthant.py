@@ -52,18 +52,20 @@ def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
         p = active[a]
         vector, number, count = vectors[p], numbers[p], counts[p]
         total = value[a] + _norm(trial[a], vector[PRICE])
-        if count[STEPS] < 0:
-            lbfgs.accept(vector, number, count, trial[a], total, gradient[a])
-            _next_direction(vector, number, count, limits)
-        elif total <= _enough(vector, number, trial[a], limits):
-            lbfgs.remember(vector, number, count, trial[a], gradient[a])
-            lbfgs.accept(vector, number, count, trial[a], total, gradient[a])
-            _next_direction(vector, number, count, limits)
+        if count[STEPS] < 0 or total <= _enough(vector, number, trial[a], limits):
+            lbfgs.move(vector, number, count, trial[a], total, gradient[a])
+            _find_slope(vector)
+            lbfgs.aim(vector, number, count, vector[LEAST])
+            _stay(vector, number)
+            if lbfgs.is_close(vector, number, vector[LEAST], limits):
+                # Perhaps only because the orthant took the direction away.
+                lbfgs.aim_steepest(vector, number, count, vector[LEAST])
+                if lbfgs.is_close(vector, number, vector[LEAST], limits):
+                    count[STATUS] = CONVERGED
         elif lbfgs.shorten(number, count, total):
             pass
         elif count[PAIRS] > 0:
-            count[PAIRS] = 0
-            _aim(vector, number, count)
+            lbfgs.aim_steepest(vector, number, count, vector[LEAST])
         else:
             count[STATUS] = STALLED
         if count[STATUS] == RUNNING and count[STEPS] < limits[MAX_STEPS]:
@@ -91,28 +93,19 @@ def _enough(vector, number, point, limits):
 
 
 @inner_kernel
-def _next_direction(vector, number, count, limits):
-    """Aim anew, or stop."""
+def _find_slope(vector):
+    """Write the least element of the subdifferential."""
     point, gradient, price, least = vector[POINT], vector[GRADIENT], vector[PRICE], vector[LEAST]
     for j in range(point.size):
         if point[j] != 0.0:
             least[j] = gradient[j] + (price[j] if point[j] > 0.0 else -price[j])
         else:
             least[j] = max(gradient[j] - price[j], 0.0) + min(gradient[j] + price[j], 0.0)
-    _aim(vector, number, count)
-    if lbfgs.is_close(
-        vector, number, least, limits
-    ):  # perhaps only because the orthant took the direction away
-        count[PAIRS] = 0
-        _aim(vector, number, count)
-    if lbfgs.is_close(vector, number, least, limits):
-        count[STATUS] = CONVERGED
 
 
 @inner_kernel
-def _aim(vector, number, count):
-    """Make the next direction, without components that lead out of the orthant at once."""
-    lbfgs.aim(vector, number, count, vector[LEAST])
+def _stay(vector, number):
+    """Take out of the direction what leads out of the orthant at once."""
     point, d, least = vector[POINT], vector[DIRECTION], vector[LEAST]
     for j in range(d.size):
         if point[j] == 0.0 and d[j] * least[j] >= 0.0:

@@ -41,7 +41,8 @@ def best_counts(prefix, starts, W, nonempty, counts, value):
     K = starts.size - 1
     k, field, base = np.zeros(K, np.int64), np.zeros((K + 1, K)), np.zeros(K + 1)
     for i in range(prefix.shape[0]):
-        k[:] = 0
+        for c in range(K):
+            k[c] = 0
         value[i] = -np.inf
         depth, total = 0, 0
         while depth >= 0:
@@ -65,6 +66,7 @@ def best_counts(prefix, starts, W, nonempty, counts, value):
                 continue
             if base[K] > value[i] and (total > 0 or not nonempty):
                 value[i] = base[K]
-                counts[i] = k
+                for c in range(K):
+                    counts[i, c] = k[c]
             k[depth] += 1
             total += 1

@@ -12,7 +12,7 @@ from colabel.decoders._twins import Twins
 from colabel.decoders.base import Floats, Labels
 from colabel.decoders.tree_search import Budget, Counts, search
 
-__all__ = ["Connected", "pair_score", "solve_wide"]
+__all__ = ["Connected", "solve_wide"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,3 @@ def solve_wide(
     # A search that ended early may hold a pair whose repulsion was clipped.
     on = doubtful[labels[doubtful] == 1]
     return labels, excess + 0.5 * float((rest - matrix)[np.ix_(on, on)].sum())
-
-
-def pair_score(unary: Floats, matrix: Floats, labels: Labels) -> Floats:
-    """Score each row of ``labels``."""
-    Z = labels.astype(np.float64)
-    return np.einsum("il,il->i", unary + 0.5 * (Z @ matrix), Z)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from colabel.decoders._connected import Connected, pair_score, solve_wide
+from colabel.decoders._climb import best_of, pair_score
+from colabel.decoders._connected import Connected, solve_wide
 from colabel.decoders._tolerance import Tolerance
 from colabel.decoders.base import Floats, Labels
 from colabel.decoders.spins import Spins
 from colabel.decoders.tree_search import Budget, Counts, search
 
 __all__ = ["best_nonempty"]
+
+# Single labels from which to climb.
+STARTS = 8
 
 Answer = tuple[Labels, Floats, Floats]
 
@@ -112,16 +116,12 @@ def _after(unary: Floats, matrix: Floats, first: int) -> tuple[Floats, Floats]:
 
 def _climbed(unary: Floats, matrix: Floats) -> Labels:
     """Return good labelings that are not empty, none worse than the best single label."""
-    from colabel._kernels.rounding import round_factors
-
-    attracted = 0.5 * np.maximum(matrix, 0.0).sum(axis=1)
-    best = np.argmax(unary, axis=1)
-    # Labels are turned on in three orders: by scores, with what might follow, and after the best.
-    strengths = np.stack([unary, unary + attracted, matrix[best]], axis=1)
-    strengths[np.arange(len(best)), 2, best] = 1.0 + np.abs(matrix).max(initial=0.0)
-    labels = np.zeros(unary.shape, np.int8)
-    round_factors(unary, matrix, strengths, np.eye(3), True, labels)
-    single = unary[np.arange(len(best)), best] > pair_score(unary, matrix, labels)
-    labels[single] = 0
-    labels[single, best[single]] = 1
-    return labels
+    n_labels = unary.shape[1]
+    first = np.argsort(-unary, axis=1, kind="stable")[:, : min(STARTS, n_labels)]
+    # Each start is a strong label; half of them have on the label that it attracts most as well.
+    second = np.argmax(unary[:, None, :] + matrix[first], axis=2)
+    starts = np.zeros((len(unary), 2 * first.shape[1], n_labels), np.int8)
+    both = np.concatenate([first, first], axis=1)
+    np.put_along_axis(starts, both[:, :, None], np.int8(1), axis=2)
+    np.put_along_axis(starts[:, first.shape[1] :], second[:, :, None], np.int8(1), axis=2)
+    return best_of(unary, matrix, starts, nonempty=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from heapq import heappop, heappush
+from numbers import Integral
 
 import numpy as np
 from scipy.special import log_expit
@@ -58,11 +59,12 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
         raise IncompatibleError(
             "top_m needs a table of probabilities (Mixture, Modular with log-odds, Support)"
         )
-    check_whole(m, "m", least=1)
     check_whole(max_nodes, "max_nodes", least=1)
     known = scores.scores.shape[1] if isinstance(scores, Support) else 2**scores.n_labels
-    if not 1 <= m <= known:
-        raise ValueError(f"m must be 1 to {known}, the number of labelings, not {m}")
+    if not isinstance(m, Integral) or not 1 <= m <= known:
+        raise ValueError(
+            f"m must be a whole number, 1 to {known} (the number of labelings), not {m}"
+        )
     if isinstance(scores, Support):
         return _of_support(scores, m)
     if isinstance(scores, Modular):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colabel.decoders._climb import best_of, pair_score
 from colabel.decoders._tolerance import lowest_unit
 from colabel.decoders.base import Floats, Labels
 from colabel.decoders.mixing import dual_bound, random_factors, rank_for
@@ -215,7 +216,6 @@ class _Trees:
 
     def _relax_block(self, rows: np.ndarray, tol: float) -> None:
         from colabel._kernels.mixing import climb_vectors, fill_gradient
-        from colabel._kernels.rounding import round_factors
 
         spins = Spins.of_arrays(self.unary[rows], self.matrix)
         X, W = np.tile(self.start[0], (len(rows), 1, 1)), 0.25 * self.matrix
@@ -225,11 +225,10 @@ class _Trees:
             climb_vectors(linear, W, X[i], G[i], tol, 1000)
         dual = dual_bound(spins.linear, self.matrix, X, G)
         self.root[rows] = spins.constant + dual + spins.rounding
-        labels = np.zeros((len(rows), self.unary.shape[1]), np.int8)
         draws = np.random.RandomState(0).standard_normal((ROUNDINGS, X.shape[1]))
         draws[:, 0], draws[0, 1:] = 1.0, 0.0
-        round_factors(spins.unary, self.matrix, X, draws, False, labels)
-        value = spins.value(labels)
+        labels = best_of(spins.unary, self.matrix, (draws @ X > 0.0).astype(np.int8))
+        value = pair_score(spins.unary, self.matrix, labels)
         better = value > self.best[rows, 0]
         self.labels[rows[better]], self.best[rows[better], 0] = labels[better], value[better]
         target = self.best[rows, 0] + self.slack[rows]

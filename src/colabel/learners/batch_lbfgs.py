@@ -111,7 +111,7 @@ def run(
 
     n_problems = len(start)
     numbers = np.zeros((n_problems, lbfgs.RHO + MEMORY))
-    counts = np.zeros((n_problems, 4), dtype=np.int64)
+    counts = np.zeros((n_problems, lbfgs.COUNTS), dtype=np.int64)
     counts[:, lbfgs.STEPS] = -1
     trial = np.array(start, dtype=np.float64)
     active = np.arange(n_problems)

@@ -22,22 +22,25 @@ class BoostedTrees(BaseEstimator):
     ----------
     n_trees : int, default=5
         Trees added to each score in an M-step.
-    n_leaves : int, default=5
-        Leaves of a tree, at most.
+    n_leaves : int, default=8
+        Leaves of a tree, at most; the paper has 5.
     learning_rate : float, default=0.1
         Share of Newton's step that a tree takes.
-    reg_lambda : float, default=1.0
+    reg_lambda : float, default=5.0
         L2 penalty on the values of leaves.
-    min_child_weight : float, default=1e-3
+    min_child_weight : float, default=1.0
         Least sum of second derivatives in a leaf; of weights, where scikit-learn grows the trees.
-    feature_fraction : float, default=0.3
+    feature_fraction : float, default=0.1
         Share of the features that a tree may look at, drawn anew for each.
     max_bin : int, default=63
         Bins of a feature, which are its possible thresholds. For LightGBM.
 
     Notes
     -----
-    A tree costs LightGBM ``O(feature_fraction n_features (n_rows + n_leaves max_bin))``.
+    A tree costs LightGBM ``O(feature_fraction n_features (n_rows + n_leaves max_bin))``. The
+    defaults were chosen on the training rows of scene and yeast, by three folds and with 20
+    components and steps: subset accuracy moves by a point or so within half and twice each of
+    them. ``reg_lambda`` and ``learning_rate`` are the ones worth a search.
 
     Examples
     --------
@@ -54,11 +57,11 @@ class BoostedTrees(BaseEstimator):
         self,
         n_trees: int = 5,
         *,
-        n_leaves: int = 5,
+        n_leaves: int = 8,
         learning_rate: float = 0.1,
-        reg_lambda: float = 1.0,
-        min_child_weight: float = 1e-3,
-        feature_fraction: float = 0.3,
+        reg_lambda: float = 5.0,
+        min_child_weight: float = 1.0,
+        feature_fraction: float = 0.1,
         max_bin: int = 63,
     ) -> None:
         self.n_trees = n_trees

@@ -90,7 +90,7 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(
                 "This solver needs samples of at least 2 classes in the data, but the data "
-                f"contains only one class: {self.classes_[0]!r}"
+                f"contains only one class: {self.classes_.tolist()[0]!r}"
             )
         if len(self.classes_) == 2:
             found = self._solve(fit_logistic, X, code[:, None], sample_weight)

@@ -1,0 +1,176 @@
+"""Designs: the same rows in whatever coordinates, and when other coordinates are chosen."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from colabel.learners import design
+from colabel.learners.design import DenseDesign, ProductsDesign, make_design
+from colabel.learners.products import DenseProducts, SparseProducts, make_products
+
+WAYS = ("dense", "sparse", "turned", "too large to copy")
+
+
+def make(way, X, weight, monkeypatch, penalty=1.0):
+    monkeypatch.setattr(design, "_turning_pays", lambda *_: way == "turned")
+    if way == "too large to copy":
+        monkeypatch.setattr(design, "LARGEST_COPY", 0)
+    X = SparseProducts(X, np.float64) if way == "sparse" else X
+    return make_design(X, weight, penalty, 3, turn=True, max_iter=100)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", [(30, 5), (4, 9), (1, 3), (700, 2)])
+def test_scores_and_gradients_are_those_of_the_features(way, shape, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=shape) + 3.0, rng.random(shape[0]) + 0.1
+    made = make(way, X, weight, monkeypatch)
+    kind = DenseDesign if way in ("dense", "turned") else ProductsDesign
+    assert type(made) is kind
+    assert (made.basis is not None) == (way == "turned")
+    coef, intercept = rng.normal(size=(3, shape[1])), rng.normal(size=3)
+    residuals = rng.normal(size=(3, shape[0]))
+    expected = coef @ X.T + intercept[:, None]
+    seen = np.full(expected.shape, np.nan)
+
+    def step(scores, first):
+        rows = slice(first, first + scores.shape[1])
+        seen[:, rows] = scores
+        scores[:] = residuals[:, rows]
+
+    points = made.encode(coef, intercept)
+    gradient = made.gradient(points, step)
+    np.testing.assert_allclose(seen, expected, rtol=1e-10, atol=1e-10)
+    # The derivative of residual sums along any other model, written in points.
+    other = made.encode(rng.normal(size=(3, shape[1])), rng.normal(size=3))
+    change, at = made.decode(other)
+    slope = np.einsum("cn,cn->c", residuals, change @ X.T + at[:, None])
+    np.testing.assert_allclose(np.einsum("cd,cd->c", gradient, other), slope, atol=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_models_come_back_but_for_what_rows_cannot_show(way, monkeypatch):
+    rng = np.random.default_rng(1)
+    for shape in ((30, 5), (4, 9)):
+        X, weight = rng.normal(size=shape) + 3.0, rng.random(shape[0]) + 0.1
+        made = make(way, X, weight, monkeypatch)
+        coef, intercept = rng.normal(size=(2, shape[1])), rng.normal(size=2)
+        back, at = made.decode(made.encode(coef, intercept))
+        np.testing.assert_allclose(back @ X.T + at[:, None], coef @ X.T + intercept[:, None])
+        if way != "turned" or shape[0] > shape[1]:
+            np.testing.assert_allclose(back, coef)
+        size = np.linalg.norm(made.encode(coef, intercept)[:, :-1], axis=1)
+        np.testing.assert_allclose(np.linalg.norm(back, axis=1), size)
+        assert back.flags.c_contiguous
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_variances_are_those_of_the_points(way, monkeypatch):
+    rng = np.random.default_rng(2)
+    X, weight = rng.normal(size=(50, 4)) * [1.0, 5.0, 0.0, 0.1], rng.random(50) + 0.1
+    made = make(way, X, weight, monkeypatch)
+    rows = np.full((4, 50), np.nan)
+
+    def step(scores, first):
+        rows[:, first : first + scores.shape[1]] = scores
+
+    made.gradient(np.eye(4, 5), step)
+    share = weight / weight.sum()
+    np.testing.assert_allclose(rows @ share, 0.0, atol=1e-12)
+    np.testing.assert_allclose((rows**2) @ share, made.variance, atol=1e-12)
+
+
+def test_few_columns_are_multiplied_in_small_blocks(monkeypatch):
+    """The blocks cover all rows once, whatever their size."""
+    X = np.random.default_rng(3).normal(size=(1000, 7))
+    made = make_design(make_products(X), np.ones(1000), 1.0, 2, turn=False, max_iter=9)
+    assert isinstance(made, DenseDesign)
+    points = np.random.default_rng(4).normal(size=(2, 8))
+    whole = made.gradient(points, lambda *_: None)
+    for product, cache in ((2 * 8 * 200, 1), (1, 1), (1, 700), (10**9, 1)):
+        monkeypatch.setattr(design, "SMALL_PRODUCT", product)
+        monkeypatch.setattr(design, "BLOCK_SCORES", cache)
+        seen = []
+        part = made.gradient(points, lambda s, first, seen=seen: seen.append((first, s.shape[1])))
+        np.testing.assert_allclose(part, whole, rtol=1e-12)
+        firsts, sizes = zip(*seen, strict=True)
+        np.testing.assert_array_equal(firsts, np.cumsum((0, *sizes[:-1])))
+        assert sum(sizes) == 1000
+
+
+def test_turning_is_chosen_where_it_pays():
+    def pays(n, d, n_columns, density=None, max_iter=1000):
+        if density is None:
+            return design._turning_pays(np.empty((n, d)), n_columns, max_iter)
+        nnz = int(density * n * d)
+        entries = np.ones(nnz, np.int8), np.zeros(nnz, np.int32)
+        X = sparse.csr_array((*entries, np.linspace(0, nnz, n + 1).astype(np.int32)), shape=(n, d))
+        return design._turning_pays(X, n_columns, max_iter)
+
+    assert pays(1500, 103, 14)  # yeast
+    assert pays(30_000, 120, 101)  # mediamill
+    assert pays(333, 1449, 38, 0.01)  # medical
+    assert not pays(1500, 103, 1)
+    assert not pays(1500, 103, 14, max_iter=3)
+    assert not pays(1123, 1001, 52, 0.08)  # enron
+    assert not pays(4880, 1836, 159, 0.04)  # bibtex
+    assert not pays(21_519, 500, 22, 0.05)  # tmc2007-500
+    assert not pays(10_000, 9_000, 5_000)  # beyond an eigendecomposition
+
+
+def test_products_and_constrained_models_keep_their_coordinates(monkeypatch):
+    monkeypatch.setattr(design, "_turning_pays", lambda *_: True)
+    X = np.random.default_rng(5).normal(size=(20, 3))
+    weight = np.ones(20)
+    turned = make_design(X, weight, 1.0, 2, turn=True, max_iter=9)
+    assert turned.basis is not None
+    for features, penalty, turn in (
+        (make_products(X), 1.0, True),
+        (X, 1.0, False),
+        (X, 0.0, True),
+        (X * 1e9, 1.0, True),  # the rounding of its second moments is larger than the penalty
+    ):
+        kept = make_design(features, weight, penalty, 2, turn=turn, max_iter=9)
+        assert kept.basis is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_are_dense_where_there_are_many_entries(dtype, monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(30, 10)) * (rng.random((30, 10)) < 0.5)
+    full, thin = sparse.csr_array(X), sparse.csr_array(X * (rng.random((30, 10)) < 0.1))
+    assert isinstance(make_products(full, dtype), DenseProducts)
+    assert isinstance(make_products(thin, dtype), SparseProducts)
+    monkeypatch.setattr("colabel.learners.products.DENSE_BYTES", 100)
+    assert isinstance(make_products(full, dtype), SparseProducts)
+    assert make_products(X, dtype).dtype == dtype
+
+
+@pytest.mark.parametrize("kind", [DenseProducts, SparseProducts])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_by_blocks_are_those_of_the_matrix(kind, dtype, monkeypatch):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(600, 8)) * (rng.random((600, 8)) < 0.4)
+    products = kind(sparse.csr_array(X) if kind is SparseProducts else X, dtype)
+    coef, residuals = rng.normal(size=(3, 8)).astype(dtype), rng.normal(size=(3, 600)).astype(dtype)
+    tol = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    for scores in (2**17, 1):
+        monkeypatch.setattr("colabel.learners.products.BLOCK_SCORES", scores)
+        blocks = products.blocks(3)
+        assert (len(blocks) > 1) == (scores == 1)
+        found = np.concatenate([products.scores(coef, rows) for rows in blocks], axis=1)
+        np.testing.assert_allclose(found, coef @ X.T, **tol)
+        assert found.dtype == dtype
+        part = sum(
+            products.gradient(np.ascontiguousarray(residuals[:, rows]), rows) for rows in blocks
+        )
+        np.testing.assert_allclose(part, residuals @ X, **tol)
+        weight = rng.random(600)
+        mean, variance = products.moments(weight)
+        np.testing.assert_allclose(mean, np.average(X, axis=0, weights=weight), **tol)
+        squares = np.average((X - mean) ** 2, axis=0, weights=weight)
+        np.testing.assert_allclose(variance, squares, **tol)
+    rows = np.array([5, 2, 300])
+    taken = products.take(rows)
+    assert type(taken) is kind
+    np.testing.assert_allclose(taken.scores(coef, slice(0, 3)), coef @ X[rows].T, **tol)
