@@ -58,12 +58,16 @@ def least(work, seconds=4.0, most=7):
 
 
 def splits(name):
-    """Return training features and labels, and test features."""
+    """Return training features and labels, and test features.
+
+    Labels are int64: scikit-learn 1.9 takes columns of int8 labels beyond the 127th for others.
+    """
     try:
         train, test = load(f"{name}:train"), load(f"{name}:test")
     except ValueError:
         train = test = load(name)
-    return train.X, np.asarray(train.Y.todense() if sparse.issparse(train.Y) else train.Y), test.X
+    Y = train.Y.toarray() if sparse.issparse(train.Y) else np.asarray(train.Y)
+    return train.X, Y.astype(np.int64), test.X
 
 
 def objectives(models, X, Y):

@@ -273,16 +273,18 @@ def test_an_orthant_search_that_fails_first_forgets_its_pairs():
     np.testing.assert_allclose(vectors[0, lbfgs.DIRECTION], -0.1 * slope)
 
 
-def test_a_direction_that_the_orthant_takes_away_is_no_minimum():
-    """Pairs that point out of the orthant leave a zero direction; steepest descent goes on."""
-    vectors, numbers, counts, active, trial = state(np.zeros((1, 2)), 1.0, extra=2)
-    vectors[:, orthant.PRICE] = 1.0
-    args = (vectors, numbers, counts, active, trial)
-    # Slopes are (-1, 0) at the start; the next point has a pair that turns (0, -1) to (+, 0).
-    orthant.advance(*args, np.array([9.0]), np.array([[-2.0, 0.0]]), OPEN)
-    np.testing.assert_array_equal(trial, [[1.0, 0.0]])
-    trial[:] = 0.0
-    vectors[0, lbfgs.POINT] = [-1.0, -1.0]  # as if the step had been (1, 1)
-    vectors[0, lbfgs.GRADIENT] = [-5.0, -3.0]
-    assert orthant.advance(*args, np.array([5.0]), np.array([[0.0, -2.0]]), OPEN) == 1
-    np.testing.assert_array_equal(trial, [[0.0, 1.0]])
+def test_a_direction_spoilt_by_rounding_gives_way_to_steepest_descent():
+    """A pair of negative curvature, which only rounding could store, turns the direction uphill."""
+    for kernel, extra in ((lbfgs, 0), (orthant, 2)):
+        vectors, numbers, counts, active, trial = state(np.array([[1.0]]), 2.0, extra=extra)
+        if extra:
+            vectors[:, orthant.PRICE] = 0.0
+        args = (vectors, numbers, counts, active, trial)
+        kernel.advance(*args, np.array([9.0]), np.array([[1.0]]), OPEN)
+        counts[0, lbfgs.PAIRS] = 1
+        numbers[0, lbfgs.RHO] = -1.0
+        vectors[0, lbfgs.HEAD], vectors[0, lbfgs.HEAD + MEMORY] = 1.0, -1.0
+        # The new pair has no curvature and is not stored.
+        assert kernel.advance(*args, np.array([1.0]), np.array([[1.0]]), OPEN) == 1
+        assert counts[0, lbfgs.PAIRS] == 0
+        assert trial[0, 0] == -1.0 - 2.0

@@ -57,11 +57,10 @@ def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
             _find_slope(vector)
             lbfgs.aim(vector, number, count, vector[LEAST])
             _stay(vector, number)
-            if lbfgs.is_close(vector, number, vector[LEAST], limits):
-                # Perhaps only because the orthant took the direction away.
+            if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
                 lbfgs.aim_steepest(vector, number, count, vector[LEAST])
-                if lbfgs.is_close(vector, number, vector[LEAST], limits):
-                    count[STATUS] = CONVERGED
+            if lbfgs.is_close(vector, number, vector[LEAST], limits):
+                count[STATUS] = CONVERGED
         elif lbfgs.shorten(number, count, total):
             pass
         elif count[PAIRS] > 0:
@@ -105,7 +104,7 @@ def _find_slope(vector):
 
 @inner_kernel
 def _stay(vector, number):
-    """Take out of the direction what leads out of the orthant at once."""
+    """Take out of the direction what leads out of the orthant at once, which is uphill."""
     point, d, least = vector[POINT], vector[DIRECTION], vector[LEAST]
     for j in range(d.size):
         if point[j] == 0.0 and d[j] * least[j] >= 0.0:
