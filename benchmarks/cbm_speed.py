@@ -211,7 +211,8 @@ def main():
     print(f"peak of a matrix product here: {gemm_peak():.0f} GFLOP/s in single precision")
     found = {name: SECTIONS[name]() for name in sys.argv[1:] or SECTIONS}
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1, default=float))
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps({**known, **found}, indent=1, default=float))
 
 
 if __name__ == "__main__":

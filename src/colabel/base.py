@@ -127,7 +127,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """Return the score table: what the model says about every labeling of every sample.
 
         Where the model has probabilities the table answers ``log_prob``, ``marginals``, ``sample``
-        and ``correlations``.
+        and ``correlations``. It is the model's own distribution: a policy that forbids the empty
+        set is one of ``predict`` and ``decode``.
         """
         check_is_fitted(self)
         return self._scores(self._validate(X, reset=False))
@@ -140,17 +141,23 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
         y : (n_samples, n_labels) of 0 and 1, or a 1-D target, as in ``fit``
+            Columns in the order of ``fit``.
         """
         check_is_fitted(self)
         if self._target.one_dimensional:
-            place = np.searchsorted(self.classes_, y)
-            return np.log(self.predict_proba(X)[np.arange(len(place)), place])
-        Y = dense_labels(encode_target(y)[0])
+            return self._class_log_prob(X, np.asarray(y))
+        encoded, target = encode_target(y)
+        Y = dense_labels(encoded)
         check_consistent_length(X, Y)
+        if Y.shape[1] != self._n_columns:
+            raise ValueError(f"y has {Y.shape[1]} labels, where fit had {self._n_columns}")
+        if target.label_names and self._target.label_names not in ((), None, target.label_names):
+            raise ValueError("the columns of y are not those of fit, or not in the same order")
         parts, start = [], 0
-        for table in self._blocks(X):
-            parts.append(table.log_prob(Y[start : start + table.n_samples]))
-            start += table.n_samples
+        for rows in self._row_blocks(X):
+            stop = start + n_rows(rows)
+            parts.append(self._log_prob(rows, Y[start:stop]))
+            start = stop
         return np.concatenate(parts)
 
     @available_if(lambda self: self._probabilistic())
@@ -177,6 +184,18 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> ScoreTable:
         """Score validated rows."""
         raise NotImplementedError
+
+    def _log_prob(self, X: Any, Y: Labels) -> Floats:
+        """Log-probability of one labeling of each validated row."""
+        return self._scores(X).log_prob(Y)
+
+    def _class_log_prob(self, X: Any, y: NDArray) -> Floats:
+        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = self.classes_[place] != y
+        if np.any(unknown):
+            raise ValueError(f"y holds {y[unknown][0]!r}, a class that fit has not seen")
+        p = self.predict_proba(X) if len(self.classes_) > 1 else np.ones((len(y), 1))
+        return np.log(p[np.arange(len(y)), place])
 
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that no data could make right."""
@@ -210,15 +229,20 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
     def _blocks(self, X: Any) -> Iterator[ScoreTable]:
+        for rows in self._row_blocks(X):
+            yield self._scores(rows)
+
+    def _row_blocks(self, X: Any) -> Iterator[Any]:
+        """Yield validated rows, as many at a time as the memory budget has room for."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         n = n_rows(X)
         step = max(1, BLOCK_BYTES // self._row_bytes())
         if n <= step:
-            yield self._scores(X)
+            yield X
             return
         for start in range(0, n, step):
-            yield self._scores(take_rows(X, slice(start, min(start + step, n))))
+            yield take_rows(X, slice(start, min(start + step, n)))
 
     def _decode_table(self, table: ScoreTable, decoder: BaseDecoder | None) -> Decoded:
         if self._target.one_dimensional:

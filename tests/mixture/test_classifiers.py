@@ -235,3 +235,17 @@ def test_the_objective_falls_with_full_fits():
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_probabilities_that_are_no_numbers_are_refused_by_name():
+    from sklearn.naive_bayes import GaussianNB
+
+    from colabel import ConditionalBernoulliMixture
+
+    Y = np.random.default_rng(0).integers(0, 2, (80, 3))
+    clf = ConditionalBernoulliMixture(4, experts=GaussianNB(), gate="logistic", random_state=0)
+    with (
+        pytest.raises(ValueError, match="predict_proba of GaussianNB gives NaN"),
+        np.errstate(all="ignore"),
+    ):
+        clf.fit(np.ones((80, 2)), Y)

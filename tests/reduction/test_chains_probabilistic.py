@@ -148,7 +148,7 @@ def test_labels_come_in_any_container(data):
     chain = ProbabilisticClassifierChain().fit(X, Y)
     plain = chain.joint_log_prob(X, Y)
     np.testing.assert_array_equal(chain.joint_log_prob(X, sparse.csr_array(Y)), plain)
-    with pytest.raises(ValueError, match="Y has 4 labels, the chain 5"):
+    with pytest.raises(ValueError, match="y has 4 labels, where fit had 5"):
         chain.joint_log_prob(X, Y[:, :4])
     with pytest.raises(ValueError, match="inconsistent"):
         chain.joint_log_prob(X, Y[:10])
@@ -166,8 +166,19 @@ def test_classes_of_a_1d_target_are_compared_by_their_probabilities():
         np.testing.assert_array_equal(chain.predict(X), chain.classes_[p.argmax(axis=1)])
     with pytest.raises(ValueError, match="classes, not labelings"):
         chain.sample(X, 2)
-    with pytest.raises(ValueError, match="classes, not labelings"):
-        chain.joint_log_prob(X, y)
+    np.testing.assert_allclose(
+        chain.joint_log_prob(X, y), np.log(p[np.arange(300), np.searchsorted(chain.classes_, y)])
+    )
+    with pytest.raises(ValueError, match="'z', a class that fit has not seen"):
+        chain.joint_log_prob(X[:2], ["a", "z"])
+
+
+def test_the_greedy_chain_has_the_same_joint_probabilities(data):
+    X, Y = data
+    greedy = ClassifierChain().fit(X, Y).joint_log_prob(X, Y)
+    np.testing.assert_allclose(
+        greedy, ProbabilisticClassifierChain().fit(X, Y).joint_log_prob(X, Y)
+    )
 
 
 @pytest.mark.parametrize("search", ["auto", "beam", "exact"])

@@ -54,7 +54,9 @@ VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6)
 COMPONENTS = (5, 15, 30, 45, 60)
 
 
-def _new(path: str, over: str | None = None, **params: Any) -> Callable[[], Any]:
+def _new(
+    path: str, over: str | None = None, role: str = "estimator", **params: Any
+) -> Callable[[], Any]:
     """Return what makes an estimator, over another one or not; classes are imported by then.
 
     So listing the names imports nothing, and an extra that is missing stops only those who ask
@@ -62,7 +64,7 @@ def _new(path: str, over: str | None = None, **params: Any) -> Callable[[], Any]
     """
 
     def build() -> Any:
-        inner = {} if over is None else {"estimator": _class(over)()}
+        inner = {} if over is None else {role: _class(over)()}
         return _class(path)(**inner, **params)
 
     return build
@@ -177,13 +179,19 @@ METHODS: dict[str, Method] = {
             "cbm-gb",
             _new(
                 "mixture.ConditionalBernoulliMixture",
+                "mixture.BoostedTrees",
+                "experts",
                 n_components=20,
-                experts="boosting",
                 n_steps=20,
             ),
             "cbm-2016",
             "mixture of boosted trees, gated",
-            {"n_components": COMPONENTS, "n_steps": (10, 20, 30)},
+            {
+                "n_components": COMPONENTS,
+                "n_steps": (10, 20, 30),
+                "experts__learning_rate": (0.1, 0.2),
+                "experts__reg_lambda": (1.0, 10.0),
+            },
             demo=False,
         ),
     )

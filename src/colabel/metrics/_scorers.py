@@ -11,13 +11,16 @@ from colabel.metrics._registry import get_measure
 
 __all__ = ["MeasureScorer", "log_likelihood", "make_scorer"]
 
+IMPOSSIBLE = -50.0
+
 
 def log_likelihood(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> float:
     """Score an estimator by the mean log-probability it gives to whole labelings.
 
     A scorer (``GridSearchCV(scoring=log_likelihood)``) for estimators with a joint distribution.
-    It varies smoothly where subset accuracy, which counts rows, jumps, and so chooses better
-    between settings on a few hundred rows.
+    A labeling that the model holds impossible counts as one of probability ``exp(-50)``, so that
+    one unseen label set does not hide all else. It varies smoothly where subset accuracy, which
+    counts rows, jumps, and so chooses better between settings on a few hundred rows.
 
     Examples
     --------
@@ -30,7 +33,8 @@ def log_likelihood(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) ->
     while hasattr(estimator, "steps"):  # a pipeline passes on only what scikit-learn knows of
         X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
         estimator = estimator[-1]
-    return float(np.average(estimator.joint_log_prob(X, Y), weights=sample_weight))
+    each = np.maximum(estimator.joint_log_prob(X, Y), IMPOSSIBLE)
+    return float(np.average(each, weights=sample_weight))
 
 
 def make_scorer(name: str) -> MeasureScorer:

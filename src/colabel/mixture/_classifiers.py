@@ -214,6 +214,8 @@ def _probabilities(fit: Any, X: Any, n_classes: int) -> Floats:
     """Probability of each class, 0 where the classifier has not seen it: (n_classes, n_rows)."""
     out = np.zeros((n_classes, X.shape[0]))
     out[fit.classes_] = fit.predict_proba(X).T
+    if not np.isfinite(out).all():
+        raise ValueError(f"predict_proba of {type(fit).__name__} gives NaN on these data")
     return out
 
 

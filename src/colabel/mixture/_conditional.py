@@ -61,7 +61,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
     m_steps : int, default=10
         Steps of the solver in an M-step, from where the last one stopped.
     tol : float, default=1e-5
-        EM stops when a step gains less than this share of the objective.
+        EM stops when a step gains less than this share of the objective; never, if negative.
     n_init : int, default=3
         Random starts of the Bernoulli mixture of the labels.
     n_models : int, default=1
@@ -84,9 +84,12 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
     models_ : list of GatedMixture
         One for each of ``n_models``.
     n_steps_ : int
-        EM steps taken.
+        EM steps allowed: ``n_steps``, or the number that early stopping chose.
+    n_iter_ : int
+        EM steps taken, by the model that took most.
     history_ : list of ndarray
-        Eq. (7) with penalties after each step of each model; it falls.
+        Eq. (7) with penalties after each step of each model. It falls with logistic and boosted
+        experts; classifiers that are fitted anew each time promise nothing.
     validation_ : ndarray or None
         Mean log-likelihood of the rows held out after each step, with ``early_stopping``.
     classes_ : ndarray
@@ -159,7 +162,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Fit to features ``X`` and labels ``y``.
 
         Parameters
@@ -176,7 +179,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         """
         if sample_weight is not None:
             sample_weight = check_weight(sample_weight, X)
-        return super().fit(X, y, sample_weight=sample_weight, **fit_params)
+        return super().fit(X, y, sample_weight=sample_weight)
 
     def _fit(self, X: Any, Y: NDArray[np.int8], **given: Any) -> None:
         weight = given["sample_weight"]
@@ -198,6 +201,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
             fits = [self._run(build(seed), X, Y, weight, seed) for seed in seeds]
         self.models_ = [model for model, _ in fits]
         self.history_ = [history for _, history in fits]
+        self.n_iter_ = max(len(history) for history in self.history_)
 
     def _choose_steps(self, X: Any, Y: Any, weight: Floats, seed: int, rng: Any) -> None:
         """Take the number of steps after which the rows held out are most likely."""
@@ -252,12 +256,12 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
 
     def _row_bytes(self) -> int:
         n_components = sum(len(model.alive) for model in self.models_)
-        return 32 * n_components * (self._n_columns + 1)
+        return 32 * n_components * (self._n_columns + 1) + 24 * self.n_features_in_
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "n_steps", "m_steps", "n_init", "n_models"):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         for name in ("expert_variance", "gate_variance"):
             value = getattr(self, name)
@@ -271,9 +275,12 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
                 raise ValueError(
                     f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
                 )
-        if not 0 <= self.l1_ratio < 1:
+        if not isinstance(self.tol, Real) or np.isnan(float(self.tol)):
+            raise ValueError(f"tol must be a number, not {self.tol!r}")
+        if not isinstance(self.l1_ratio, Real) or not 0 <= float(self.l1_ratio) < 1:
             raise ValueError(f"l1_ratio must be at least 0 and below 1, not {self.l1_ratio!r}")
-        if not 0 < self.validation_fraction < 1:
+        fraction = self.validation_fraction
+        if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
             raise ValueError(
                 f"validation_fraction must lie between 0 and 1, not {self.validation_fraction!r}"
             )

@@ -41,7 +41,7 @@ class SoftmaxGate(BaseEstimator):
         self.penalty = penalty
         self.steps = steps
         self.l1_ratio = l1_ratio
-        self.fit: LinearFit | None = None
+        self.solution: LinearFit | None = None
         self.alive = np.zeros(0, dtype=np.int64)
 
     def view(self, X: Any, dtype: Any = None) -> Products:
@@ -51,14 +51,14 @@ class SoftmaxGate(BaseEstimator):
     def update(self, view: Products, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): match the responsibilities ``gamma`` (n_components, n_samples)."""
         alive = np.flatnonzero(gamma.any(axis=1))
-        start = self.fit
+        start = self.solution
         if start is not None and len(alive) < len(self.alive):
             kept = np.isin(self.alive, alive)
             start = LinearFit(
                 start.coef[kept], start.intercept[kept], start.objective, start.converged, 0
             )
         self.alive, self.n_components = alive, len(gamma)
-        self.fit = fit_softmax(
+        self.solution = fit_softmax(
             view,
             gamma[alive].T,
             penalty=(1.0 - self.l1_ratio) * self.penalty,
@@ -71,18 +71,18 @@ class SoftmaxGate(BaseEstimator):
 
     def log_weights(self, view: Products, rows: slice) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
-        assert self.fit is not None
-        scores = view.scores(self.fit.coef.astype(view.dtype), rows).astype(np.float64)
+        assert self.solution is not None
+        scores = view.scores(self.solution.coef.astype(view.dtype), rows).astype(np.float64)
         out = np.full((self.n_components, scores.shape[1]), -np.inf)
-        out[self.alive] = log_softmax(scores + self.fit.intercept[:, None], axis=0)
+        out[self.alive] = log_softmax(scores + self.solution.intercept[:, None], axis=0)
         return out
 
     def penalties(self) -> float:
         """Negative log of the prior on all weights, without its constant."""
-        assert self.fit is not None
-        square = 0.5 * float(np.einsum("cd,cd->", self.fit.coef, self.fit.coef))
-        absolute = float(np.abs(self.fit.coef).sum())
+        assert self.solution is not None
+        square = 0.5 * float(np.einsum("cd,cd->", self.solution.coef, self.solution.coef))
+        absolute = float(np.abs(self.solution.coef).sum())
         return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
 
     def finish(self) -> None:
-        """Forget nothing: the fit is all there is."""
+        """Forget nothing: the solution is all there is."""

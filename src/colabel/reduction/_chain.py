@@ -105,6 +105,10 @@ class ClassifierChain(ConditionalClassifier):
         _, odds = self.conditionals_.at(X).path(self.order_, positive)
         return Modular(odds, log_odds=self._probabilistic())
 
+    def _log_prob(self, X: Any, Y: NDArray[np.int8]) -> NDArray[np.float64]:
+        """By the chain rule: the table knows the odds along the greedy path only."""
+        return self.conditionals_.at(X).log_prob(Y)
+
     def _row_bytes(self) -> int:
         return super()._row_bytes() + self.conditionals_.row_bytes(1, self.n_features_in_)
 

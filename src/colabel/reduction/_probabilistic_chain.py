@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from colabel._targets import dense_labels, encode_target
 from colabel.decoders import BaseDecoder
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_order, chain_parents
 from colabel.reduction._conditional_search import Rows
@@ -129,25 +128,9 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def joint_log_prob(self, X: Any, Y: Any) -> NDArray[np.float64]:
-        """Log-probability of the labeling ``Y[i]`` of each sample, by the chain rule.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        Y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-
-        Returns
-        -------
-        log_p : ndarray of shape (n_samples,)
-            Exact for every labeling, in the beam or not.
-        """
-        rows = self._rows(X)
-        Y = dense_labels(encode_target(Y)[0])
-        check_consistent_length(X, Y)
-        if Y.shape[1] != rows.n_labels:
-            raise ValueError(f"Y has {Y.shape[1]} labels, the chain {rows.n_labels}")
-        return rows.log_prob(Y)
+    def _log_prob(self, X: Any, Y: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Exact for every labeling, in the beam or not: by the chain rule."""
+        return self.conditionals_.at(X).log_prob(Y)
 
     def sample(
         self, X: Any, n_draws: int, random_state: int | np.random.RandomState | None = None
