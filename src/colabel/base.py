@@ -193,7 +193,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = self.classes_[place] != y
         if np.any(unknown):
-            raise ValueError(f"y holds {y[unknown][0]!r}, a class that fit has not seen")
+            raise ValueError(f"y holds {y[unknown][0].item()!r}, a class that fit has not seen")
         p = self.predict_proba(X) if len(self.classes_) > 1 else np.ones((len(y), 1))
         return np.log(p[np.arange(len(y)), place])
 

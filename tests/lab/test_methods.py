@@ -115,7 +115,8 @@ def test_the_methods_of_the_mixtures_paper_are_what_their_names_say():
         "cbm-lr": "ConditionalBernoulliMixture",
         "cbm-gb": "ConditionalBernoulliMixture",
     }
-    assert (made["cbm-lr"].experts, made["cbm-gb"].experts) == ("logistic", "boosting")
+    assert made["cbm-lr"].experts == "logistic"
+    assert type(made["cbm-gb"].experts).__name__ == "BoostedTrees"
     assert (made["ecc-label"].vote, made["ecc-subset"].vote) == ("label", "subset")
     for name in ("br-gb", "powset-gb"):
         assert type(made[name].estimator).__name__ == "BoostedClassifier"
