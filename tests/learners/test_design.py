@@ -156,6 +156,7 @@ def test_products_by_blocks_are_those_of_the_matrix(kind, dtype, monkeypatch):
     tol = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     for scores in (2**17, 1):
         monkeypatch.setattr("colabel.learners.products.BLOCK_SCORES", scores)
+        monkeypatch.setattr("colabel.learners.products.TOGETHER", 2 if scores == 1 else 64)
         blocks = products.blocks(3)
         assert (len(blocks) > 1) == (scores == 1)
         found = np.concatenate([products.scores(coef, rows) for rows in blocks], axis=1)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.datasets import load
+from colabel.exceptions import ModelFileError
 from colabel.mixture import ConditionalBernoulliMixture, _growers
 from colabel.mixture._boosted_trees import BoostedTrees
 from colabel.mixture._boosting import LANES, BoostedExperts, BoostedGate
@@ -315,6 +316,15 @@ def test_a_stored_model_predicts_the_same_and_needs_no_lightgbm(engine, tmp_path
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
 
 
+def test_a_file_with_trees_that_lead_nowhere_is_refused(tmp_path):
+    X, Y, _ = problem()
+    clf = ConditionalBernoulliMixture(3, experts=settings(), n_steps=1, random_state=0)
+    clf.fit(X, Y.T).models_[0].gate.sums.steps[0].trees.left[0, 0] = 1000
+    save(clf, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="lead out of their arrays"):
+        load_model(tmp_path / "model")
+
+
 def test_a_seed_fixes_the_model_for_any_number_of_jobs(engine):
     X, Y, _ = problem(d=10)
     clf = ConditionalBernoulliMixture(4, experts="boosting", n_steps=3, random_state=1)
@@ -322,6 +332,15 @@ def test_a_seed_fixes_the_model_for_any_number_of_jobs(engine):
     np.testing.assert_array_equal(clf.set_params(n_jobs=2).fit(X, Y.T).predict_proba(X), first)
     other = clf.set_params(random_state=2).fit(X, Y.T).predict_proba(X)
     assert not np.array_equal(other, first)
+
+
+def test_steps_may_be_chosen_by_rows_held_out():
+    X, Y, _ = problem(n=200)
+    clf = ConditionalBernoulliMixture(
+        3, experts=settings(learning_rate=1.0), n_steps=8, early_stopping=True, random_state=0
+    ).fit(X, Y.T)
+    assert np.isfinite(clf.validation_).all()
+    assert 1 <= clf.n_steps_ < 8  # full steps learn the training rows by heart
 
 
 def test_trees_learn_what_no_line_can():

@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 # Scores worked on together: large enough for a matrix product, small enough for a cache.
 BLOCK_SCORES = 2**17
 LEAST_ROWS = 256
+# Models multiplied together with a sparse matrix, so that their coefficients stay in the cache.
+TOGETHER = 64
 # A sparse matrix with a larger share of entries is slower than a dense one, which may be so large.
 DENSE_SHARE, DENSE_BYTES = 0.2, 2**28
 
@@ -77,11 +79,11 @@ class SparseProducts:
 
     def scores(self, coef: NDArray[Any], rows: slice) -> NDArray[Any]:
         """Return ``coef @ X[rows].T``, of shape (n_columns, n_rows)."""
-        return np.ascontiguousarray((self._part(rows) @ np.ascontiguousarray(coef.T)).T)
+        return _multiply(self._part(rows), coef)
 
     def gradient(self, residuals: NDArray[Any], rows: slice) -> NDArray[Any]:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""
-        return np.asarray((self._part(rows).T @ np.ascontiguousarray(residuals.T)).T)
+        return _multiply(self._part(rows).T, residuals)
 
     def moments(self, weight: Floats) -> tuple[Floats, Floats]:
         """Weighted mean and variance of each feature."""
@@ -96,6 +98,14 @@ class SparseProducts:
 
     def _part(self, rows: slice) -> Any:
         return self.X if rows.start == 0 and rows.stop >= self.shape[0] else self.X[rows]
+
+
+def _multiply(A: Any, rows: NDArray[Any]) -> NDArray[Any]:
+    """Return ``rows @ A.T``, some rows at a time."""
+    product = np.empty((len(rows), A.shape[0]), dtype=A.dtype)
+    for i in range(0, len(rows), TOGETHER):
+        product[i : i + TOGETHER] = (A @ np.ascontiguousarray(rows[i : i + TOGETHER].T)).T
+    return product
 
 
 Products = DenseProducts | SparseProducts
