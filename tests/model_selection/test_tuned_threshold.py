@@ -17,7 +17,7 @@ from colabel import BinaryRelevance, LabelPowerset, TunedThreshold
 from colabel.datasets import load
 from colabel.metrics import evaluate, f1_score
 from colabel.model_selection._cut_search import best_global_cut, measure_of
-from colabel.reduction import ScaledLinearSVC
+from colabel.reduction import BatchLogisticRegression, ScaledLinearSVC
 
 RULES = ("global", "per_label", "top_1", "cardinality")
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -145,7 +145,7 @@ def test_metadata_is_routed(toy):
     weight = np.random.default_rng(0).integers(1, 5, 60).astype(float)
     plain = TunedThreshold(BinaryRelevance(), cv=KFold(3)).fit(X, Y, sample_weight=weight)
     with config_context(enable_metadata_routing=True):
-        inner = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
+        inner = BatchLogisticRegression().set_fit_request(sample_weight=True)
         relevance = BinaryRelevance(inner).set_fit_request(sample_weight=True)
         routed = TunedThreshold(relevance, cv=KFold(3)).fit(X, Y, sample_weight=weight)
     assert routed.cut_ == plain.cut_
