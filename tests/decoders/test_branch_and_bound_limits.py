@@ -167,8 +167,8 @@ def test_rows_take_turns(monkeypatch):
     clock, nodes, run = [0.0], np.zeros(12, np.int64), branch_bound.search_rows
     scores = hard(12, 60)
 
-    def counted(unary, matrix, start, count, slack, labels, best, state):
-        run(unary, matrix, start, count, slack, labels, best, state)
+    def counted(unary, matrix, start, count, slack, labels, best, bounds, state):
+        run(unary, matrix, start, count, slack, labels, best, bounds, state)
         clock[0] += count * len(unary)
         for row, steps in zip(unary, state, strict=True):
             nodes[np.argmin(np.abs(scores.unary - row).sum(axis=1))] = steps[0, 2]
@@ -207,9 +207,9 @@ def test_max_nodes_holds_for_each_sample_and_part(max_nodes, nonempty, monkeypat
 
     used, run = [0], branch_bound.search_rows
 
-    def counted(unary, matrix, start, count, slack, labels, best, state):
+    def counted(unary, matrix, start, count, slack, labels, best, bounds, state):
         before = state[:, 0, 2].sum()
-        run(unary, matrix, start, count, slack, labels, best, state)
+        run(unary, matrix, start, count, slack, labels, best, bounds, state)
         used[0] += state[:, 0, 2].sum() - before
 
     monkeypatch.setattr(branch_bound, "search_rows", counted)

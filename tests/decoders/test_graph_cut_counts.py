@@ -239,3 +239,16 @@ def test_no_rows():
     found = augmented(scores, np.zeros((0, 3), dtype=np.int8), FBeta())
     assert found.labels.shape == (0, 3)
     assert found.value.shape == (0,)
+
+
+def test_a_label_ruled_out_by_a_huge_score_leaves_the_others_exact():
+    for seed in range(60):
+        scores = oracle.problem(seed, "normal", 2, 7)
+        unary = np.column_stack([scores.unary, np.full(2, -1e13)])
+        wide = Pairwise(unary, scores.edges, scores.couplings)
+        Y = np.random.default_rng(seed).integers(0, 2, size=unary.shape)
+        Y[:, -1] = 0
+        found = GraphCut().decode_counts(wide, Y, FBeta().counts_table)
+        best = GraphCut().decode_counts(scores, Y[:, :-1], FBeta().counts_table)
+        np.testing.assert_allclose(found.value, best.value, atol=1e-9)
+        assert not found.labels[:, -1].any()

@@ -130,3 +130,12 @@ def test_no_samples_give_no_labelings(algorithm):
 def test_an_unknown_algorithm_is_named():
     with pytest.raises(ValueError, match="'fast'"):
         MixtureMode("fast").decode(hard(1, 3))
+
+
+def test_a_cap_on_the_papers_lists_still_leaves_a_labeling_that_is_not_empty():
+    # The first labelings of both lists are empty, and no more are dequeued.
+    scores = Mixture(np.log([[0.5, 0.5]]), -3.0 - np.arange(10.0).reshape(1, 2, 5) / 10)
+    found = MixtureMode("paper", max_nodes=1).decode(scores, nonempty=True)
+    assert found.labels.tolist() == [[1, 0, 0, 0, 0]]
+    np.testing.assert_allclose(found.value, scores.log_prob(found.labels))
+    assert found.upper_bound[0] > found.value[0]

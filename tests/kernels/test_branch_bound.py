@@ -5,7 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from colabel._kernels.branch_bound import definite, search_rows, settle
+from colabel._kernels import branch_bound
+from colabel._kernels.branch_bound import search_rows
+from kernels.outside import outside
+
+definite, settle = outside(branch_bound.definite), outside(branch_bound.settle)
 
 
 def problem(seed, V, n=3):
@@ -30,9 +34,9 @@ def optimum(u, C):
 def run(unary, C, start, budgets):
     n, V = unary.shape
     labels, state = np.zeros((n, V), np.int8), np.zeros((n, V + 1, 3), np.int64)
-    best = np.zeros((n, 2))
+    best, bounds = np.zeros((n, 2)), np.full((n, V + 1), np.inf)
     for nodes in budgets:
-        search_rows(unary, C, start, nodes, np.zeros(n), labels, best, state)
+        search_rows(unary, C, start, nodes, np.zeros(n), labels, best, bounds, state)
     return labels, best, state
 
 
@@ -61,6 +65,10 @@ def test_stopping_early_leaves_a_bound_and_resuming_finishes():
         _, whole, _ = run(unary, C, start, [1000])
         assert state[:, 0, 1].all()
         np.testing.assert_allclose(later[:, 0], whole[:, 0], atol=1e-12)
+        # A pause loses no bound: it comes down as the search goes on.
+        _, paused, _ = run(unary, C, start, [1, 1, 1, 0])
+        assert np.all(paused[:, 1] <= best[:, 1])
+        assert np.all(paused[:, 1] < np.inf)
     assert stopped > 5
 
 
@@ -76,7 +84,8 @@ def test_slack_closes_what_gains_less():
     unary, C, start = np.array([[1.0, 1.0]]), np.zeros((2, 2)), problem(0, 2)[2]
     best, state = np.zeros((1, 2)), np.zeros((1, 3, 3), np.int64)
     labels = np.zeros((1, 2), np.int8)
-    search_rows(unary, C, start, 10, np.array([2.5]), labels, best, state)
+    bounds = np.full((1, 3), np.inf)
+    search_rows(unary, C, start, 10, np.array([2.5]), labels, best, bounds, state)
     assert best[0, 0] == 0.0
     assert state[0, 0, 1] == 1
 

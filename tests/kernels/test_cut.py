@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 
+from colabel._kernels import forced_cut
 from colabel._kernels.augmented_cut import algorithm_2_rows, augmented_rows, augmented_workspace
-from colabel._kernels.cut import best_rows, cut_row, cut_workspace
-from colabel._kernels.forced_cut import other_rows, row_value
+from colabel._kernels.cut import best_rows, cut_workspace
+from colabel._kernels.forced_cut import other_rows
 from colabel._kernels.parametric_cut import parametric_rows
 from colabel.decoders._count_levels import count_form
 from colabel.decoders._label_graph import label_graph
 from colabel.losses import FBeta, Jaccard
 from decoders import oracles_cut as oracle
+from kernels.outside import outside
+
+row_value = outside(forced_cut.row_value)
 
 both_paths = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 KINDS = ["normal", "ties", "equal", "parts", "single", "twins"]
@@ -69,13 +73,13 @@ def test_infinite_unaries_force_labels(dense):
         Z, values = oracle.values(scores)
         rng = np.random.default_rng(0)
         force = rng.integers(-1, 2, scores.n_labels)
-        unary = np.where(force > 0, np.inf, np.where(force < 0, -np.inf, scores.unary[0]))
-        labels = np.empty(scores.n_labels, np.int8)
-        cut_row(unary, graph, cut_workspace(graph), labels)
+        unary = np.where(force > 0, np.inf, np.where(force < 0, -np.inf, scores.unary[:1]))
+        labels = np.empty((1, scores.n_labels), np.int8)
+        best_rows(unary, graph, cut_workspace(graph), labels)
         allowed = np.all((force == 0) | ((force > 0) == Z), axis=1)
-        reached = row_value(scores.unary[0], graph, labels)
-        assert np.all(labels[force > 0] == 1)
-        assert np.all(labels[force < 0] == 0)
+        reached = row_value(scores.unary[0], graph, labels[0])
+        assert np.all(labels[0, force > 0] == 1)
+        assert np.all(labels[0, force < 0] == 0)
         assert abs(reached - values[0, allowed].max()) <= oracle.tolerance(scores)[0]
 
 
@@ -115,9 +119,9 @@ def test_augmented_rows_equal_enumeration(dense, loss):
         counted = np.ones_like(true) if form.counts_all else 1 - true
         Z, values = oracle.values(scores)
         best = (values + oracle.losses(true, Z, loss)).max(axis=1)
-        for run, prices in ((augmented_rows, 1), (augmented_rows, 0), (algorithm_2_rows, 0)):
+        for run, limit in ((augmented_rows, 10_000), (augmented_rows, 0), (algorithm_2_rows, 0)):
             labels, bounds = np.empty(true.shape, np.int8), np.empty(len(true))
-            options = np.array([prices, 10_000, 0, graph[6].sum()], dtype=float)
+            options = np.array([limit, 0, graph[6].sum()], dtype=float)
             rows = (scores.unary, true, counted)
             space = augmented_workspace(graph)
             run(rows, graph, form.arrays(False), options, space, labels, bounds)
@@ -125,7 +129,7 @@ def test_augmented_rows_equal_enumeration(dense, loss):
             slack = 1e-12 + 10 * oracle.tolerance(scores)
             assert np.all(value <= best + slack)
             assert np.all(bounds >= best - slack)
-            if prices:
+            if limit:
                 assert np.all(bounds - value <= 2 * slack)
 
 

@@ -6,6 +6,12 @@ import pytest
 from colabel._kernels import mixture_best, mixture_lists, mixture_mode, mixture_parts
 from colabel.scores import Mixture
 from decoders import oracles_mixture as truth
+from kernels.outside import outside
+
+exp_minus_abs = outside(mixture_parts.exp_minus_abs)
+keep_components = outside(mixture_parts.keep_components)
+goal_of, hopeless = outside(mixture_best.goal_of), outside(mixture_best.hopeless)
+enqueue = outside(mixture_lists._enqueue)
 
 
 def test_exponentials_have_full_accuracy_and_end_at_zero():
@@ -13,9 +19,9 @@ def test_exponentials_have_full_accuracy_and_end_at_zero():
     x = rng.normal(size=300) * 10.0 ** rng.integers(-12, 3, size=300)
     x = np.concatenate([x, [0.0, -0.0, 1.0, 707.9, -707.9]])
     out = np.empty_like(x)
-    mixture_parts.exp_minus_abs(x, out)
+    exp_minus_abs(x, out)
     np.testing.assert_allclose(out, np.exp(-np.minimum(np.abs(x), 708)), rtol=2e-15)
-    mixture_parts.exp_minus_abs(np.array([708.0, -1e300, 800.0]), out)
+    exp_minus_abs(np.array([708.0, -1e300, 800.0]), out)
     assert out[:3].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -23,7 +29,8 @@ def kept_tables(weights, logits, spare):
     n_components, n_labels = logits.shape
     kept, head = np.empty(n_components, np.int64), np.empty(n_components)
     factors = np.empty((n_components, 2 * n_labels))
-    n = mixture_parts.keep_components(weights, logits, spare, kept, head, factors)
+    some = np.empty(n_labels)
+    n = keep_components(weights, logits, spare, kept, head, factors, some)
     return kept[:n], head[:n], factors[:n].reshape(n, 2, n_labels)
 
 
@@ -57,29 +64,30 @@ def test_look_ahead_and_charge_are_sums():
     logits, shares = rng.normal(size=(5, 7)), rng.random(5)
     shares[2] = 0.0
     factors, up = rng.random((5, 14)), np.empty(14)
-    mixture_parts.look_ahead(shares, factors, up)
+    outside(mixture_parts.look_ahead)(shares, factors, up)
     np.testing.assert_allclose(up, shares @ factors)
     signs, joint = np.array([1.0, -1, 0, 0, 1, -1, 1]), np.empty(5)
-    mixture_parts.charge(logits, np.arange(5), np.ones(5), signs, joint)
+    outside(mixture_parts.charge)(logits, np.arange(5), np.ones(5), signs, joint)
     np.testing.assert_allclose(joint, 1.0 - np.maximum(-signs * logits, 0.0).sum(axis=1))
 
 
 def test_kept_labelings_stay_ordered_and_distinct():
     labels, values = np.zeros((3, 4), np.int8), np.full(3, -np.inf)
     best = (labels, values, True)
+    offer = outside(mixture_best.offer)
     offers = [((1, 0, 0, 0), -2.0), ((0, 0, 0, 0), -1.0), ((1, 1, 0, 0), -1.0)]
     offers += [((1, 0, 0, 0), -2.0), ((0, 1, 0, 0), -1.0), ((0, 0, 0, 1), -3.0)]
     offers += [((0, 1, 1, 1), -2.0), ((1, 1, 1, 1), -0.5)]
     for state, value in offers:
-        mixture_best.offer(np.array(state, np.int8), value, best)
+        offer(np.array(state, np.int8), value, best)
     assert values.tolist() == [-0.5, -1.0, -1.0]
     assert labels.tolist() == [[1, 1, 1, 1], [0, 1, 0, 0], [1, 1, 0, 0]]
-    reach, fewest = mixture_best.goal_of(best, -1.0)
+    reach, fewest = goal_of(best, -1.0)
     assert (reach, fewest) == (1.0, 2)
-    assert mixture_best.hopeless(0.9, 0, (reach, fewest))
-    assert mixture_best.hopeless(1.0, 2, (reach, fewest))
-    assert not mixture_best.hopeless(1.0, 1, (reach, fewest))
-    assert mixture_best.goal_of(best, -1e9)[0] > 1e300
+    assert hopeless(0.9, 0, (reach, fewest))
+    assert hopeless(1.0, 2, (reach, fewest))
+    assert not hopeless(1.0, 1, (reach, fewest))
+    assert goal_of(best, -1e9)[0] > 1e300
 
 
 def search(scores, m, nonempty=False, max_nodes=10_000):
@@ -135,18 +143,18 @@ def test_ranked_lists_equal_enumeration(regime):
 
 
 def test_a_pool_grows_without_losing_labelings():
-    n_labels = 70
-    pool = mixture_lists._new_pool(4, n_labels)
+    n_labels, dequeue = 70, outside(mixture_lists._dequeue)
+    pool = outside(mixture_lists._new_pool)(4, n_labels)
     tops, words = np.full(2, -1, np.int64), np.zeros(2, np.uint64)
     with np.errstate(over="ignore"):
         for size, key in enumerate((3.0, 5.0, 4.0)):
             words[size % 2] ^= np.uint64(1) << np.uint64(size)
-            tops[1] = mixture_lists._enqueue(pool, size, 1, key, words, tops)
-        pool = mixture_lists._grown(pool, 3)
-        assert mixture_lists._enqueue(pool, 3, 1, 9.0, words, tops) == -1
+            tops[1] = enqueue(pool, size, 1, key, words, tops)
+        pool = outside(mixture_lists._grown)(pool, 3)
+        assert enqueue(pool, 3, 1, 9.0, words, tops) == -1
         order = []
         while tops[1] >= 0:
             order.append(pool[1][tops[1]])
-            tops[1] = mixture_lists._dequeue(pool, tops[1])
+            tops[1] = dequeue(pool, tops[1])
     assert order == [5.0, 4.0, 3.0]
     assert pool[1].size == 8

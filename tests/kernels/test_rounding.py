@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.rounding import (
-    climb,
-    climb_pairs,
-    pair_reach,
-    round_factors,
-    round_rows,
-    round_sizes,
-    sort_falling,
-)
+from colabel._kernels import rounding
+from colabel._kernels.rounding import round_factors, round_rows, round_sizes
+from kernels.outside import outside
+
+climb, climb_pairs = outside(rounding.climb), outside(rounding.climb_pairs)
+pair_reach, sort_falling = outside(rounding.pair_reach), outside(rounding.sort_falling)
 
 
 def problem(seed, V, n=4):

@@ -2,7 +2,9 @@
 
 Importing a module of this folder imports Numba, which takes longer than importing scikit-learn.
 Callers therefore import a kernel inside the function that runs it, so that ``import colabel``
-stays quick; each kernel is compiled on its first call and cached on disk.
+stays quick; each kernel is compiled on its first call and cached on disk: beside its source, or in
+the user's cache folder where that cannot be written. Compiling takes seconds, and is reported to
+the logger "colabel" (see ``colabel._kernels._compiling``).
 """
 
 from collections.abc import Callable
@@ -10,25 +12,39 @@ from typing import Any
 
 import numba
 
-__all__ = ["inner_kernel", "kernel", "parallel_kernel"]
+from colabel._kernels._compiling import listen
+
+__all__ = ["inlined", "inner_kernel", "kernel"]
+
+listen()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile ``function`` with colabel's one set of options: cached, GIL released, no fastmath."""
-    return numba.njit(cache=True, nogil=True)(function)
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inner_kernel(function: Callable[..., Any]) -> Any:
-    """Compile ``function`` for calls from other kernels only, in half the time of ``kernel``."""
-    return numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-        function
-    )
+    """Compile ``function`` as ``kernel`` does, for calls from other kernels only.
 
-
-def parallel_kernel(function: Callable[..., Any]) -> Any:
-    """Compile ``function`` as ``kernel`` does, with ``numba.prange`` loops spread over threads.
-
-    Each turn of such a loop writes to its own rows only, so that results do not depend on the
-    number of threads.
+    Without a way in from Python it takes two thirds of the time to compile. Called from Python it
+    would crash: a test compiles ``function.py_func`` by itself.
     """
-    return numba.njit(cache=True, nogil=True, parallel=True)(function)
+    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make ``function`` a part of the kernel that calls it, once.
+
+    A kernel is optimised together with all that it calls, on every level of calls anew. What is
+    called in one place and calls much itself saves a level this way; anything else costs time.
+    """
+    return numba.njit(nogil=True, inline="always")(function)
+
+
+def _compiled(function: Callable[..., Any], **options: bool) -> Any:
+    """Compile on the first call; keep the result on disk if any folder for it can be written."""
+    try:
+        return numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True, **options)(function)

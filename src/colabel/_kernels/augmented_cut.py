@@ -6,7 +6,9 @@ Problem and shared arguments: ``colabel._kernels.f_cut``.
 import numpy as np
 
 from colabel._kernels import kernel
-from colabel._kernels.cut import cut_row, cut_workspace
+from colabel._kernels.cut import cut_workspace
+from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_sparse import cut_sparse
 from colabel._kernels.f_cut import (
     BEST,
     BOUND,
@@ -34,26 +36,26 @@ def augmented_workspace(graph):
     V = graph[0].size - 1
     froms, stack = np.empty((2, V), np.int64), np.empty((2 * V + 4, 2), np.int64)
     nodes, tops = np.empty((V + 2, V), np.int8), np.empty((V + 2, V + 1))
-    search = nodes, tops, np.empty(V + 1, np.int8)
-    return f_state(V), froms, stack, search, cut_workspace(graph)
+    return f_state(V), froms, stack, (nodes, tops), cut_workspace(graph)
 
 
 @kernel
 def augmented_rows(rows, graph, level, options, space, labels, bounds):
     """Decode rows with the same number of true labels into labels (n, V) and bounds (n,).
 
-    ``rows`` are unaries, truth and counted labels, (n, V) each. ``options = (prices, max_cuts,
-    nonempty, size)``: without prices the nested family and a polish, with them bounds by prices
-    and branching too, up to ``max_cuts`` cuts a row; ``size`` is the sum of all couplings. No
-    labeling passes the bound; with prices it is met, but for rounding, unless the limit was. 6 to
-    12 cuts for the family, some tens for the prices, exponentially many at worst for branching.
+    ``rows`` are unaries, truth and counted labels, (n, V) each. ``options = (max_cuts, nonempty,
+    size)``: after the nested family and a polish come bounds by prices, and branching, while a row
+    has had fewer than ``max_cuts`` cuts; ``size`` is the sum of all couplings. No labeling passes
+    the bound; it is met, but for rounding, unless the limit was. 6 to 12 cuts for the family, some
+    tens for the prices, exponentially many at worst for branching.
     """
-    state, froms, stack, search, work = space
-    sets, reals, box, pos = state
-    box[MAX_CUTS], box[NONEMPTY] = options[1], options[2]
+    state, froms, stack = space[0], space[1], space[2]
+    sets, reals, box = state[0], state[1], state[2]
+    pos, search = state[3], space[3]
+    box[MAX_CUTS], box[NONEMPTY] = options[0], options[1]
     for r in range(labels.shape[0]):
         row = (rows[0][r], rows[1][r], rows[2][r])
-        begin(row[0], state, options[3])
+        begin(row[0], state, options[2])
         more = True
         while more:
             if pos[ROOT] < 0:
@@ -61,18 +63,18 @@ def augmented_rows(rows, graph, level, options, space, labels, bounds):
                 if not more:
                     polish(row, level, graph, state)
             if pos[ROOT] >= 0 or not more:
-                more = options[0] > 0.0 and next_search(row, level, graph, state, search)
+                more = next_search(row, level, graph, state, search)
             if more:
                 tilt(row, state)
-                cut_row(reals[TILTED], graph, work, sets[TRIAL])
+                if len(graph) == 8:
+                    cut_dense(reals[TILTED], graph, space[4], sets[TRIAL])
+                else:
+                    cut_sparse(reals[TILTED], graph, space[4], sets[TRIAL])
                 tell(row, level, graph, state)
         bounds[r] = box[VALUE]
-        for q in range(level[0].size):
-            if options[0] == 0.0:
-                bounds[r] = max(bounds[r], reals[BOUND, q])
-            else:
-                for t in range(pos[TOP] + 1):
-                    bounds[r] = max(bounds[r], search[1][t, q])
+        for t in range(pos[TOP] + 1):
+            for q in range(level[0].size):
+                bounds[r] = max(bounds[r], search[1][t, q])
         for i in range(labels.shape[1]):
             labels[r, i] = sets[BEST, i]
 
@@ -84,19 +86,22 @@ def algorithm_2_rows(rows, graph, level, options, space, labels, bounds):
     Where it answers with the empty labeling though that is excluded, climb out of it.
     """
     state, work = space[0], space[4]
-    sets, reals, box, _ = state
-    box[NONEMPTY] = options[2]
+    sets, reals, box = state[0], state[1], state[2]
+    box[NONEMPTY] = options[1]
     for r in range(labels.shape[0]):
         row = (rows[0][r], rows[1][r], rows[2][r])
-        begin(row[0], state, options[3])
+        begin(row[0], state, options[2])
         while next_algorithm_2(level, state):
             tilt(row, state)
-            cut_row(reals[TILTED], graph, work, sets[TRIAL])
+            if len(graph) == 8:
+                cut_dense(reals[TILTED], graph, work, sets[TRIAL])
+            else:
+                cut_sparse(reals[TILTED], graph, work, sets[TRIAL])
             tell(row, level, graph, state)
         n_on = 0
         for i in range(labels.shape[1]):
             n_on += sets[BEST, i]
-        if n_on == 0 and options[2] > 0.0:
+        if n_on == 0 and options[1] > 0.0:
             box[VALUE] = -np.inf
             polish(row, level, graph, state)
         for i in range(labels.shape[1]):

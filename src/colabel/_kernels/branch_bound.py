@@ -17,7 +17,7 @@ Multipliers need not be optimal for this, so most nodes take a few sweeps only.
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel, kernel
 from colabel._kernels.mixing import climb_vectors, fill_gradient
 
 __all__ = ["definite", "search_rows", "settle"]
@@ -27,7 +27,7 @@ ROUNDS = 12
 
 
 @kernel
-def search_rows(unary, matrix, start, max_nodes, slack, labels, best, state):
+def search_rows(unary, matrix, start, max_nodes, slack, labels, best, bounds, state):
     """Search the tree of each row from where ``state`` says, for up to ``max_nodes`` nodes.
 
     Parameters
@@ -45,6 +45,8 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, state):
     best : float64 array of shape (n_rows, 2)
         Scores of the incumbents, and an upper bound of all nodes still open (``-inf`` if none);
         the second is written here.
+    bounds : float64 array of shape (n_rows, V + 1)
+        Bound of the node at each depth of the current path, ``inf`` at first; changed in place.
     state : int64 array of shape (n_rows, V + 1, 3)
         Depth, whether the search is complete, nodes so far; then for each depth: label, side, and
         whether both sides have been entered. Labels decided beforehand are steps of which both
@@ -56,16 +58,15 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, state):
     rounding and ``slack``, where the search is complete.
     """
     r, V = start.shape[1:]
-    X, bound, mean = np.empty((r, V)), np.empty(V + 1), np.empty(V)
+    X, mean = np.empty((r, V)), np.empty(V)
     assign, free = np.empty(V, np.int8), np.empty(V, np.int64)
     field, high, low = np.empty(V), np.empty(V), np.empty(V)
     for i in range(unary.shape[0]):
         u, steps, depth, nodes = unary[i], state[i, 1:], state[i, 0, 0], 0
+        bound = bounds[i]
         for s in range(r):
             for j in range(V):
                 X[s, j] = start[0, s, j]
-        for d in range(depth + 1):
-            bound[d] = np.inf
         while nodes < max_nodes and state[i, 0, 1] == 0:
             nodes += 1
             base = _decide(u, matrix, steps, depth, assign, field, high, low)
@@ -96,7 +97,7 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, state):
                 best[i, 1] = max(best[i, 1], bound[d + 1])
 
 
-@kernel
+@inner_kernel
 def _decide(u, C, steps, depth, assign, field, high, low):
     """Decide labels by the steps taken and by persistency; return the score of those on.
 
@@ -116,7 +117,7 @@ def _decide(u, C, steps, depth, assign, field, high, low):
     return base + settle(C, assign, field, high, low)
 
 
-@kernel
+@inner_kernel
 def settle(C, assign, field, high, low):
     """Decide every label that no undecided label can sway; return what those on add."""
     added, changed = 0.0, True
@@ -129,7 +130,7 @@ def settle(C, assign, field, high, low):
     return added
 
 
-@kernel
+@inner_kernel
 def _fix(C, j, on, assign, field, high, low):
     """Decide label ``j``; return what that adds to the score."""
     assign[j] = on
@@ -146,7 +147,7 @@ def _fix(C, j, on, assign, field, high, low):
     return added
 
 
-@kernel
+@inner_kernel
 def _box(C, base, assign, field):
     """Bound the node: each undecided label takes half of what attracts it."""
     for j in range(assign.size):
@@ -159,7 +160,7 @@ def _box(C, base, assign, field):
     return base
 
 
-@kernel
+@inner_kernel
 def _branch_label(C, assign, mean):
     """Return the undecided label that is most in doubt, weighted by what its couplings can do."""
     best, label = -np.inf, -1
@@ -175,7 +176,7 @@ def _branch_label(C, assign, mean):
     return label
 
 
-@kernel
+@inner_kernel
 def _try_rounding(u, C, assign, mean, field, labels, best):
     """Round the relaxed mean, climb, and keep the labeling if it is better; uses up ``field``."""
     V = u.size
@@ -195,7 +196,7 @@ def _try_rounding(u, C, assign, mean, field, labels, best):
             labels[j] = trial[j]
 
 
-@kernel
+@inner_kernel
 def _climb(C, labels, field):
     """Flip the label that gains most until none does; return the gain."""
     total = 0.0
@@ -214,7 +215,7 @@ def _climb(C, labels, field):
     return total
 
 
-@kernel
+@inner_kernel
 def _split(C, limits, assign, field, noise, X, mean, free):
     """Tell whether the node must be split; write the relaxed means.
 
@@ -258,7 +259,7 @@ def _split(C, limits, assign, field, noise, X, mean, free):
     return split
 
 
-@kernel
+@inner_kernel
 def _dual_fits(b, W, x, g, target, S):
     """Tell whether multipliers read off the gradient prove that the relaxation is under target."""
     r, m = x.shape
@@ -287,7 +288,7 @@ def _dual_fits(b, W, x, g, target, S):
     return definite(S)
 
 
-@kernel
+@inner_kernel
 def definite(S):
     """Tell whether a symmetric matrix is positive definite: L D L' of its upper half, in place."""
     n = S.shape[0]

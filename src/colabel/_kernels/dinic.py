@@ -2,34 +2,36 @@
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel
 
 __all__ = ["dinic"]
 
 
-@kernel
-def dinic(m, excess, start, forward, backward, vectors, side):
+@inner_kernel
+def dinic(m, excess, arcs, vectors, side):
     """Mark in ``side`` the smallest source side of a minimum cut.
 
     Node ``i`` may take ``excess[i]`` from the source where positive, give ``-excess[i]`` to the
-    sink where negative. Arcs of ``i`` are ``start[i] .. start[i + 1]``, with heads and residual
-    capacities in ``forward`` and positions of the reverse arcs in ``backward[0]``. Shortest
-    augmenting paths, a blocking flow per distance; O(m^2 arcs) at worst. Exact on integers.
+    sink where negative. Arcs of ``i`` are ``start[i] .. start[i + 1]``, ``start`` being row 6 of
+    ``vectors``, with heads, residual capacities and places of the reverse arcs in ``arcs``; rows 7
+    to 10 are working space. Shortest augmenting paths, a blocking flow per distance; O(m^2 arcs)
+    at worst. Exact on integers.
     """
-    head, residual, mate = forward[0], forward[1], backward[0]
-    level, current, path, queue = vectors[0], vectors[1], vectors[2], vectors[3]
+    head, residual, mate = arcs[0], arcs[1], arcs[2]
+    start, level, current = vectors[6], vectors[7], vectors[8]
+    path, queue = vectors[9], vectors[10]
     _push_across(m, excess, start, head, residual, mate)
     while _levels(m, excess, start, head, residual, level, queue):
         for i in range(m):
             current[i] = start[i]
         for i in range(m):
             if excess[i] > 0:
-                _augment(i, excess, start, forward, mate, level, current, path)
+                _augment(i, excess, start, arcs, level, current, path)
     for i in range(m):
         side[i] = level[i] >= 0
 
 
-@kernel
+@inner_kernel
 def _push_across(m, excess, start, head, residual, mate):
     """Saturate the paths source, label, label, sink: the first distance without a search."""
     for i in range(m):
@@ -47,7 +49,7 @@ def _push_across(m, excess, start, head, residual, mate):
                     break
 
 
-@kernel
+@inner_kernel
 def _levels(m, excess, start, head, residual, level, queue):
     """Set the distance of labels from the source, -1 out of reach; tell whether the sink is near.
 
@@ -77,13 +79,13 @@ def _levels(m, excess, start, head, residual, level, queue):
     return found <= m
 
 
-@kernel
-def _augment(source, excess, start, forward, mate, level, current, path):
+@inner_kernel
+def _augment(source, excess, start, arcs, level, current, path):
     """Send what ``source`` still holds along shortest paths, until blocked.
 
     ``path`` holds arcs; dead ends lose their level.
     """
-    head, residual = forward[0], forward[1]
+    head, residual, mate = arcs[0], arcs[1], arcs[2]
     # Typed here, or Numba compiles `_send` a second time for the literal.
     depth, i = np.int64(0), source
     while True:
@@ -108,7 +110,7 @@ def _augment(source, excess, start, forward, mate, level, current, path):
         i = head[mate[path[depth]]]
 
 
-@kernel
+@inner_kernel
 def _send(source, sink, depth, excess, head, residual, mate, path):
     """Push the bottleneck of a path; return the depth of its first saturated arc."""
     flow = min(excess[source], -excess[sink])

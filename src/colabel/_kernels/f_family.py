@@ -4,7 +4,7 @@ Problem and shared arguments: ``colabel._kernels.f_cut``. Each function asks for
 returns True, or returns False when it has no more.
 """
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel
 from colabel._kernels.f_cut import (
     BEST,
     BETA,
@@ -22,33 +22,32 @@ from colabel._kernels.f_cut import (
     SCORE,
     TOP,
     TRIAL,
+    copy,
 )
 
 __all__ = ["next_algorithm_2", "next_nested"]
 
 
-@kernel
+@inner_kernel
 def next_algorithm_2(level, state):
     """Search a fixed point ``|y_k| = k`` (Algorithm 2 of Petterson and Caetano 2011).
 
     ``y_k`` maximises ``s + beta[k] h``; the answer, written over BEST, is the ``y_k`` of the
     largest fixed point met, not the best of those seen. At most V + 1 cuts. Approximate.
     """
-    sets, _, box, pos = state
+    sets, box, pos = state[0], state[2], state[3]
     k, size = pos[PLACE], int(box[LAST_COUNT])
     if k >= 0 and size >= k:
-        for i in range(sets.shape[1]):
-            sets[LEFT, i] = sets[TRIAL, i]
+        copy(sets, TRIAL, LEFT)
     pos[PLACE] = size if k >= 0 and size > k else k + 1
     if pos[PLACE] < level[0].size:
         box[BETA], box[MU], pos[ONLY] = level[1][pos[PLACE]], 0.0, -1
         return True
-    for i in range(sets.shape[1]):
-        sets[BEST, i] = sets[LEFT, i]
+    copy(sets, LEFT, BEST)
     return False
 
 
-@kernel
+@inner_kernel
 def next_nested(level, state, froms, stack):
     """Cut for every ``beta`` by divide and conquer; the smallest maximisers are nested.
 
@@ -91,10 +90,10 @@ def next_nested(level, state, froms, stack):
     return place >= 0
 
 
-@kernel
+@inner_kernel
 def _record(place, level, state, froms):
     """Note the cut that was asked for at ``place``."""
-    sets, reals, box, _ = state
+    sets, reals, box = state[0], state[1], state[2]
     for i in range(sets.shape[1]):
         if sets[TRIAL, i] > 0:
             froms[0, i] = min(froms[0, i], place)
@@ -105,13 +104,13 @@ def _record(place, level, state, froms):
     reals[COUNT, q] = box[LAST_COUNT]
 
 
-@kernel
+@inner_kernel
 def _fill(a, b, level, state):
     """Give the levels of a range with equal ends the labeling of its ends."""
     reals, source = state[1], level[4][a]
+    score, hits, count = reals[SCORE, source], reals[HITS, source], reals[COUNT, source]
     for p in range(a, b + 1):
         q = level[4][p]
-        reals[SCORE, q], reals[HITS, q] = reals[SCORE, source], reals[HITS, source]
-        reals[COUNT, q] = reals[COUNT, source]
-        top = level[0][q] + reals[SCORE, q] + level[1][q] * reals[HITS, q]
+        reals[SCORE, q], reals[HITS, q], reals[COUNT, q] = score, hits, count
+        top = level[0][q] + score + level[1][q] * hits
         reals[BOUND, q] = min(reals[BOUND, q], top)

@@ -3,13 +3,13 @@
 Problem and shared arguments: ``colabel._kernels.f_cut``. Levels whose bound passes the best
 labeling found are *open*. Each is bounded with the best price on its counted labels (the
 Lagrangian of Section 5.5 of Lajugie et al. 2015, corrected); a node that keeps open levels is split
-by fixing a label off and on. ``search = (nodes, tops, tried)``: FIXED labels and bounds of the
-nodes to do, levels tried in this one.
+by fixing a label off and on. ``search = (nodes, tops)``: FIXED labels and bounds of the nodes to
+do; TRIED are the levels tried in this one.
 """
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inlined, inner_kernel
 from colabel._kernels.f_cut import (
     BETA,
     BOUND,
@@ -36,16 +36,18 @@ from colabel._kernels.f_cut import (
     TOL,
     TOP,
     TRIAL,
+    TRIED,
     VALUE,
+    copy,
+    measure,
 )
-from colabel._kernels.forced_cut import row_value
 
 __all__ = ["next_search"]
 
 NEW, PRICED, ENDED = 0, 1, 2
 
 
-@kernel
+@inlined
 def next_search(row, level, graph, state, search):
     """Ask for the next cut and return True; False when all is closed or the limit is reached.
 
@@ -54,19 +56,19 @@ def next_search(row, level, graph, state, search):
     """
     reals, box, pos = state[1], state[2], state[3]
     if pos[ROOT] < 0:
-        pos[ROOT], pos[TOP], pos[LEVEL], pos[LABEL] = 1, 0, -1, -1
-        for q in range(level[0].size):
-            search[2][q] = 0
+        pos[ROOT] = 1
+        pos[TOP] = 0
+        pos[LEVEL] = pos[LABEL] = -1
     while pos[TOP] >= 0 and box[CUTS] < box[MAX_CUTS]:
         if pos[LEVEL] >= 0 and _price(row, level, graph, state):
             return True
         pos[LEVEL], pos[STAGE] = -1, NEW
         top = box[VALUE] + box[TOL]
         for q in range(level[0].size):
-            if search[2][q] == 0 and reals[BOUND, q] > top:
+            if reals[TRIED, q] == 0.0 and reals[BOUND, q] > top:
                 pos[LEVEL], top = q, reals[BOUND, q]
         if pos[LEVEL] >= 0:
-            search[2][pos[LEVEL]] = 1
+            reals[TRIED, pos[LEVEL]] = 1.0
         else:
             _branch(level, state, search)
     if pos[TOP] >= 0:
@@ -75,7 +77,7 @@ def next_search(row, level, graph, state, search):
     return False
 
 
-@kernel
+@inner_kernel
 def _price(row, level, graph, state):
     """Go on lowering the bound of the current level over the price; False when that is done.
 
@@ -83,12 +85,12 @@ def _price(row, level, graph, state):
     price is where the lines of a labeling with fewer counted labels and of one with more cross.
     A level that needs all or none of the free counted labels is one cut with these fixed.
     """
-    sets, reals, box, pos = state
+    sets, box, pos = state[0], state[2], state[3]
+    reals = state[1]
     q, line, stage = pos[LEVEL], reals[LINE], pos[STAGE]
     enough = box[VALUE] + box[TOL]
     if stage == ENDED:
-        for i in range(sets.shape[1]):
-            sets[FIXED, i] = sets[LEFT, i]
+        copy(sets, LEFT, FIXED)
     if reals[BOUND, q] <= enough:
         return False
     stuck = stage == ENDED
@@ -97,8 +99,7 @@ def _price(row, level, graph, state):
         side = 0 if box[LAST_COUNT] < q else 1
         line[2 * side] = box[LAST_SCORE] + level[1][q] * box[LAST_HITS]
         line[2 * side + 1] = box[LAST_COUNT]
-        for i in range(sets.shape[1]):
-            sets[LEFT + side, i] = sets[TRIAL, i]
+        copy(sets, TRIAL, LEFT + side)
     elif stage == NEW:
         _ends(row, level, graph, state)
         if line[1] > q or line[3] < q:
@@ -120,21 +121,18 @@ def _price(row, level, graph, state):
     return not stuck
 
 
-@kernel
+@inner_kernel
 def _ends(row, level, graph, state):
     """Set the lines to begin with: value and level of the fewest and of the most labels.
 
     At the root the labeling that the nested family holds for this level replaces one of them.
     """
-    sets, reals, _, pos = state
+    sets, reals, pos = state[0], state[1], state[3]
     q, line = pos[LEVEL], reals[LINE]
     for side in range(2):
-        hits, on = 0, 0
         for i in range(sets.shape[1]):
             sets[LEFT + side, i] = sets[FIXED, i] if sets[FIXED, i] >= 0 else side
-            hits += sets[LEFT + side, i] * row[1][i]
-            on += sets[LEFT + side, i] * row[2][i]
-        score = row_value(row[0], graph, sets[LEFT + side])
+        score, hits, on, _ = measure(row, graph, sets[LEFT + side])
         line[2 * side], line[2 * side + 1] = score + level[1][q] * hits, on
     if pos[ROOT] > 0 and line[1] < q < line[3] and reals[COUNT, q] != q:
         side = 0 if reals[COUNT, q] < q else 2
@@ -142,7 +140,7 @@ def _ends(row, level, graph, state):
         line[side + 1] = reals[COUNT, q]
 
 
-@kernel
+@inner_kernel
 def _splitter(graph, sets, any_free):
     """Return the free label of largest coupling in which LEFT and RIGHT differ, or any free one."""
     best, label = -1.0, -1
@@ -154,14 +152,14 @@ def _splitter(graph, sets, any_free):
     return label
 
 
-@kernel
+@inner_kernel
 def _branch(level, state, search):
     """Split the node if a level is open, else drop it; take up the next one."""
-    sets, reals, box, pos = state
-    nodes, tops, tried = search
+    sets, reals, pos = state[0], state[1], state[3]
+    nodes, tops, enough = search[0], search[1], state[2][VALUE] + state[2][TOL]
     top, label, n_open = pos[TOP], pos[LABEL], 0
     for q in range(level[0].size):
-        n_open += reals[BOUND, q] > box[VALUE] + box[TOL]
+        n_open += reals[BOUND, q] > enough
     if n_open > 0 and label >= 0:
         for i in range(nodes.shape[1]):
             nodes[top, i] = nodes[top + 1, i] = sets[FIXED, i]
@@ -176,4 +174,4 @@ def _branch(level, state, search):
         for i in range(nodes.shape[1]):
             sets[FIXED, i] = nodes[top, i]
         for q in range(level[0].size):
-            reals[BOUND, q], tried[q] = tops[top, q], 0
+            reals[BOUND, q], reals[TRIED, q] = tops[top, q], 0.0

@@ -6,13 +6,14 @@ what is left. The problem and ``graph`` are those of ``colabel._kernels.cut``.
 
 import numpy as np
 
-from colabel._kernels import kernel
-from colabel._kernels.cut import cut_row
+from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_sparse import cut_sparse
 
 __all__ = ["other_rows", "row_value"]
 
 
-@kernel
+@inner_kernel
 def row_value(unary, graph, labels):
     """Return ``sum_i u_i y_i + sum_{i<j} c_ij y_i y_j``. O(arcs of the labels that are on)."""
     indptr, heads, weights = graph[0], graph[1], graph[6]
@@ -47,7 +48,10 @@ def other_rows(unary, graph, work, avoid, nonempty, labels):
                 forced[first] = -np.inf if avoid[r, first] > 0 else np.inf
             if second >= 0:
                 forced[second] = np.inf
-            cut_row(forced, graph, work, trial)
+            if len(graph) == 8:
+                cut_dense(forced, graph, work, trial)
+            else:
+                cut_sparse(forced, graph, work, trial)
             count, value = 0, row_value(unary[r], graph, trial)
             for i in range(V):
                 count += trial[i]
@@ -65,7 +69,7 @@ def other_rows(unary, graph, work, avoid, nonempty, labels):
             first, second = _next(unary[r], graph, avoid[r], top, best, first, second)
 
 
-@kernel
+@inner_kernel
 def _next(unary, graph, avoid, top, best, first, second):
     """Return the next labels to force that may lead to more than ``best``."""
     V = unary.size
@@ -81,7 +85,7 @@ def _next(unary, graph, avoid, top, best, first, second):
     return first, -1
 
 
-@kernel
+@inner_kernel
 def _most(unary, graph, i, state):
     """Bound what forcing label ``i`` away from ``state`` adds to the optimum.
 
@@ -95,7 +99,7 @@ def _most(unary, graph, i, state):
     return total
 
 
-@kernel
+@inner_kernel
 def _better(value, count, best, labels):
     """Tell whether a labeling of ``count`` labels is better, or as good with fewer labels."""
     kept = 0
@@ -104,7 +108,7 @@ def _better(value, count, best, labels):
     return value > best or (value == best and count < kept)
 
 
-@kernel
+@inner_kernel
 def _copy(source, target):
     for i in range(target.size):
         target[i] = source[i]

@@ -10,15 +10,14 @@ Lajugie et al. 2015). The best ``v_i`` for all others fixed is ``g_i / |g_i|`` w
 so that an update runs along rows.
 """
 
-import numba
 import numpy as np
 
-from colabel._kernels import kernel, parallel_kernel
+from colabel._kernels import inner_kernel, kernel
 
 __all__ = ["climb_vectors", "fill_gradient", "mix_rows"]
 
 
-@parallel_kernel
+@kernel
 def mix_rows(B, W, X, G, tol, max_sweeps, value):
     """Climb from the factors ``X[i]`` for each row of ``B``, in place.
 
@@ -43,7 +42,7 @@ def mix_rows(B, W, X, G, tol, max_sweeps, value):
     O(r V^2) a sweep; labels that have settled cost O(r). The value is a lower bound of the
     relaxation: only `colabel.decoders.mixing` with its certificate bounds it from above.
     """
-    for i in numba.prange(B.shape[0]):
+    for i in range(B.shape[0]):
         fill_gradient(B[i], W, X[i], G[i])
         value[i] = climb_vectors(B[i], W, X[i], G[i], tol, max_sweeps)
 
@@ -93,7 +92,7 @@ def climb_vectors(b, W, X, G, tol, max_sweeps):
     return _value(b, X, G)
 
 
-@kernel
+@inner_kernel
 def _shift(G, row, change):
     """Add the outer product of ``change`` and ``row`` to ``G``, four rows at a time."""
     r, V = G.shape
@@ -114,7 +113,7 @@ def _shift(G, row, change):
         s += 1
 
 
-@kernel
+@inner_kernel
 def _value(b, X, G):
     """Return ``b'X_0 + sum_{i<j} W_ij v_i'v_j``, the pairs read off the gradient."""
     r, V = X.shape

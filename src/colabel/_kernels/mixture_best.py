@@ -7,7 +7,7 @@ come first. ``best`` is the tuple ``(labels, values, nonempty)`` of arrays of sh
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel
 
 __all__ = ["close_labels", "count_on", "goal_of", "hopeless", "offer"]
 
@@ -16,7 +16,7 @@ TIE = 1e-13
 UNDERFLOW = 1e-290
 
 
-@kernel
+@inner_kernel
 def count_on(state):
     """Count the labels that are on (1); free ones are -1."""
     on = 0
@@ -25,10 +25,10 @@ def count_on(state):
     return on
 
 
-@kernel
+@inner_kernel
 def offer(state, value, best):
     """Insert a labeling among the best, in order, unless it is known, barred or too poor."""
-    labels, values, nonempty = best
+    labels, values, nonempty = best[0], best[1], best[2]
     last, on = values.size - 1, count_on(state)
     if (nonempty and on == 0) or not _ahead(value, on, values[last], labels[last]):
         return
@@ -46,7 +46,7 @@ def offer(state, value, best):
         labels[j, v] = state[v]
 
 
-@kernel
+@inner_kernel
 def _same(known, state):
     """Tell whether two labelings are equal."""
     same = True
@@ -55,7 +55,7 @@ def _same(known, state):
     return same
 
 
-@kernel
+@inner_kernel
 def _ahead(value, on, known_value, known):
     """Tell whether a labeling is more probable than a known one, or equal with fewer labels."""
     if known_value == -np.inf or value > known_value + TIE:
@@ -63,14 +63,15 @@ def _ahead(value, on, known_value, known):
     return value >= known_value - TIE and on < count_on(known)
 
 
-@kernel
+@inner_kernel
 def goal_of(best, peak):
     """Return what must be reached to join the best: a share of ``exp(peak)``, and its labels."""
-    labels, values, _ = best
-    return np.exp(min(values[-1] - peak, 700.0)), count_on(labels[-1])
+    labels, values = best[0], best[1]
+    gap = values[-1] - peak
+    return np.exp(gap if gap < 700.0 else 700.0), count_on(labels[-1])
 
 
-@kernel
+@inner_kernel
 def hopeless(up, on, goal):
     """Tell whether the bound ``up`` is under the goal, or equal to it with no fewer labels."""
     reach, fewest = goal
@@ -79,7 +80,7 @@ def hopeless(up, on, goal):
     return up + UNDERFLOW <= reach * (1.0 + TIE) and on >= fewest
 
 
-@kernel
+@inner_kernel
 def close_labels(up, on, goal, state, closed):
     """Set every free label of which one side is hopeless, and write their list to ``closed``.
 

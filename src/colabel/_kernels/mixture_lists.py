@@ -10,7 +10,7 @@ component orders its own, and a hash table holds the pairs (component, labeling)
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel, kernel
 from colabel._kernels.mixture_parts import charge, keep_components, peak_and_shares
 
 __all__ = ["ranked_lists"]
@@ -44,17 +44,17 @@ def ranked_lists(log_weights, logits, nonempty, max_pops, labels, proof):
     """
     n_samples, n_components, n_labels = logits.shape
     kept, head = np.empty(n_components, np.int64), np.empty(n_components)
-    factors = np.empty((n_components, 2 * n_labels))
+    factors, some = np.empty((n_components, 2 * n_labels)), np.empty(n_labels)
     for i in range(n_samples):
-        n = keep_components(log_weights[i], logits[i], n_labels, kept, head, factors)
+        n = keep_components(log_weights[i], logits[i], n_labels, kept, head, factors, some)
         mixture = (logits[i], kept[:n], head[:n])
         proof[i, 0], proof[i, 1] = _one_sample(mixture, nonempty, max_pops, labels[i])
 
 
-@kernel
+@inner_kernel
 def _one_sample(mixture, nonempty, max_pops, labeling):
     """Run Algorithm 2; return the best log-probability found and a bound."""
-    logits, kept, head = mixture
+    logits, kept, head = mixture[0], mixture[1], mixture[2]
     n_kept, n_labels = kept.size, labeling.size
     signs, joint, shares = np.empty(n_labels), np.empty(n_kept), np.empty(n_kept)
     place, tops = np.empty(n_kept), np.empty(n_kept, np.int64)
@@ -92,14 +92,14 @@ def _one_sample(mixture, nonempty, max_pops, labeling):
     return best, best
 
 
-@kernel
+@inner_kernel
 def _log_sum(joint, shares):
     """Return ``log(sum(exp(joint)))``, with the terms left in ``shares``."""
     peak, total = peak_and_shares(joint, shares)
     return peak + np.log(total)
 
 
-@kernel
+@inner_kernel
 def _pruned(place, k, head, best):
     """Lines 13-14: nothing further down the list of ``k`` can beat ``best``."""
     if place <= best - np.log(head.size):
@@ -111,7 +111,7 @@ def _pruned(place, k, head, best):
     return rest <= 1.0
 
 
-@kernel
+@inner_kernel
 def _empty(signs):
     """Tell whether no label is on."""
     highest = -1.0
@@ -120,13 +120,13 @@ def _empty(signs):
     return highest < 0.0
 
 
-@kernel
+@inner_kernel
 def _n_words(n_labels):
     """Return the words of 64 bits that a labeling takes."""
     return (n_labels + 63) // 64
 
 
-@kernel
+@inner_kernel
 def _prefer(logits, words):
     """Write a component's best labeling as words of 64 bits."""
     for w in range(words.size):
@@ -136,7 +136,7 @@ def _prefer(logits, words):
             words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@kernel
+@inner_kernel
 def _new_pool(capacity, n_labels):
     """Allocate words, keys, links (component, first child, next sibling) and the hash table."""
     table = np.empty(4 * capacity, np.int64)
@@ -146,10 +146,10 @@ def _new_pool(capacity, n_labels):
     return words, np.empty(capacity), np.empty((capacity, 3), np.int64), table
 
 
-@kernel
+@inner_kernel
 def _grown(pool, size):
     """Return the pool with room for as many again."""
-    words, keys, links, _ = pool
+    words, keys, links = pool[0], pool[1], pool[2]
     new = _new_pool(2 * keys.size, 64 * words.shape[1])
     for i in range(size):
         new[3][_find(new, links[i, 0], words[i])] = i
@@ -161,10 +161,10 @@ def _grown(pool, size):
     return new
 
 
-@kernel
+@inner_kernel
 def _find(pool, owner, words):
     """Return the hash table's slot of a labeling of a component, or the free one for it."""
-    known, _, links, table = pool
+    known, links, table = pool[0], pool[2], pool[3]
     mask = np.uint64(table.size - 1)
     code = np.uint64(owner) * np.uint64(0x9E3779B97F4A7C15)
     for w in range(words.size):
@@ -182,10 +182,11 @@ def _find(pool, owner, words):
     return slot
 
 
-@kernel
+@inner_kernel
 def _enqueue(pool, size, owner, key, words, tops):
     """Add a labeling to a component's heap; return the heap's new top, -1 if it was seen before."""
-    known, keys, links, table = pool
+    known, keys = pool[0], pool[1]
+    links, table = pool[2], pool[3]
     slot = _find(pool, owner, words)
     if table[slot] >= 0:
         return -1
@@ -197,7 +198,7 @@ def _enqueue(pool, size, owner, key, words, tops):
     return _meld(keys, links, tops[owner], size)
 
 
-@kernel
+@inner_kernel
 def _meld(keys, links, a, b):
     """Join two pairing heaps (-1: none); return the top."""
     if a < 0 or b < 0:
@@ -208,10 +209,10 @@ def _meld(keys, links, a, b):
     return a
 
 
-@kernel
+@inner_kernel
 def _dequeue(pool, top):
     """Take the top off a heap; return the top of what is left (-1: nothing)."""
-    _, keys, links, _ = pool
+    keys, links = pool[1], pool[2]
     pairs, node = np.int64(-1), links[top, 1]
     while node >= 0:
         other = links[node, 2]
@@ -227,14 +228,14 @@ def _dequeue(pool, top):
     return whole
 
 
-@kernel
+@inner_kernel
 def _find_next_highest(pool, where, tops, place, logits, signs, words):
     """Dequeue a component's next labeling into ``signs``, enqueue its neighbours (lines 16-22).
 
     ``where`` is the pool's size and the component ``k``. Return the new size of the pool;
     ``tops[k]`` is -1 when the list has come to its end.
     """
-    size, k = where
+    size, k = where[0], where[1]
     top = tops[k]
     place[k] = pool[1][top]
     for w in range(words.size):

@@ -10,7 +10,7 @@ searched until none of fewer labels can be left.
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inlined, inner_kernel, kernel
 from colabel._kernels.mixture_best import (
     UNDERFLOW,
     close_labels,
@@ -77,15 +77,17 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
     opened (components below 1e-18 of the ``m``-th best are left out). The GIL is released:
     blocks of samples may be done by threads.
     """
-    sample, tree = work
-    kept, head, factors, up, shares, joint, signs, closed, state = sample
+    sample, tree = work[0], work[1]
+    kept, head, factors = sample[0], sample[1], sample[2]
+    up, shares, joint = sample[3], sample[4], sample[5]
+    signs, closed, state = sample[6], sample[7], sample[8]
     spare = 0
     while (1 << spare) < values.shape[1] + nonempty and spare < state.size:
         spare += 1
     for i in range(logits.shape[0]):
         for j in range(values.shape[1]):
             values[i, j] = -np.inf
-        n = keep_components(log_weights[i], logits[i], spare, kept, head, factors)
+        n = keep_components(log_weights[i], logits[i], spare, kept, head, factors, up)
         mixture = (logits[i], kept[:n], head[:n], factors)
         work = (up, shares[:n], joint[:n], signs, closed)
         best = (labels[i], values[i], nonempty)
@@ -95,7 +97,7 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
             proof[i, 0], proof[i, 1] = _search(mixture, work, tree, state, best, max_nodes)
 
 
-@kernel
+@inlined
 def _first_guesses(mixture, work, state, best):
     """Offer a vote of the components, climbed by EM; then its neighbours, if more are wanted.
 
@@ -103,8 +105,8 @@ def _first_guesses(mixture, work, state, best):
     at least as probable as ``y`` (the M step of EM with ``y`` as the parameter). Neighbours differ
     from the last labeling in one label; the most promising are offered, as many as are wanted.
     """
-    _, _, head, factors = mixture
-    up, shares, _, signs, _ = work
+    head, factors = mixture[2], mixture[3]
+    up, shares, signs = work[0], work[1], work[3]
     peak_and_shares(head, shares)
     look_ahead(shares, factors, up)
     for v in range(state.size):
@@ -129,7 +131,7 @@ def _first_guesses(mixture, work, state, best):
         signs[label] *= -1.0
 
 
-@kernel
+@inner_kernel
 def _next_flip(signs, up):
     """Return the label whose flip has the highest bound, and mark it as taken in ``up``."""
     label, promise = 0, -1.0
@@ -141,11 +143,11 @@ def _next_flip(signs, up):
     return label
 
 
-@kernel
+@inlined
 def _offer_signs(mixture, work, state, best):
     """Offer the labeling of ``signs`` and leave its responsibilities, unscaled, in ``shares``."""
-    logits, kept, head, _ = mixture
-    _, shares, joint, signs, _ = work
+    logits, kept, head = mixture[0], mixture[1], mixture[2]
+    shares, joint, signs = work[1], work[2], work[3]
     charge(logits, kept, head, signs, joint)
     peak, total = peak_and_shares(joint, shares)
     for v in range(state.size):
@@ -153,11 +155,11 @@ def _offer_signs(mixture, work, state, best):
     offer(state, peak + np.log(total), best)
 
 
-@kernel
+@inner_kernel
 def _climb(mixture, work, state):
     """Make one EM step from ``shares`` to ``signs``; tell whether it left ``state``."""
-    logits, kept, _, _ = mixture
-    up, shares, _, signs, _ = work
+    logits, kept = mixture[0], mixture[1]
+    up, shares, signs = work[0], work[1], work[3]
     pull = up[: state.size]
     for v in range(pull.size):
         pull[v] = 0.0
@@ -173,14 +175,16 @@ def _climb(mixture, work, state):
     return moved
 
 
-@kernel
+@inlined
 def _settle(mixture, work, state, best):
     """Close label values before the search; tell whether anything is left to search.
 
     ``state`` becomes the labels settled (-1: free), ``joint`` what they leave of each component.
     """
-    logits, kept, head, factors = mixture
-    up, shares, joint, signs, closed = work
+    logits, kept = mixture[0], mixture[1]
+    head, factors = mixture[2], mixture[3]
+    up, shares, joint = work[0], work[1], work[2]
+    signs, closed = work[3], work[4]
     for v in range(state.size):
         signs[v], state[v] = 0.0, -1
     while True:
@@ -197,15 +201,17 @@ def _settle(mixture, work, state, best):
             signs[closed[j]] = 1.0 if state[closed[j]] == 1 else -1.0
 
 
-@kernel
+@inlined
 def _search(mixture, work, tree, state, best, max_nodes):
     """Search the free labels depth first; return a bound on what is left and the nodes opened.
 
     The free labels' tables are copied next to one another first.
     """
-    logits, kept, _, factors = mixture
-    up, shares, joint, _, closed = work
-    free, some_factors, columns, joints, states, bounds = tree
+    logits, kept, factors = mixture[0], mixture[1], mixture[3]
+    up, shares = work[0], work[1]
+    joint, closed = work[2], work[4]
+    free, some_factors, columns = tree[0], tree[1], tree[2]
+    joints, states, bounds = tree[3], tree[4], tree[5]
     n_free, n_labels = 0, state.size
     for v in range(n_labels):
         if state[v] < 0:
@@ -229,20 +235,22 @@ def _search(mixture, work, tree, state, best, max_nodes):
         depth += _open(tables, (joints, states, bounds), depth, state, free[:n_free], best)
     bound = -np.inf
     for d in range(depth + 1):
-        bound = max(bound, bounds[d])
+        bound = bounds[d] if bounds[d] > bound else bound
     return bound, nodes
 
 
-@kernel
+@inlined
 def _open(tables, stack, depth, state, free, best):
     """Open the last node: close it (-1), or put its two children in its place (+1)."""
-    factors, columns, up, shares, closed = tables
-    joints, states, bounds = stack
+    factors, columns, up = tables[0], tables[1], tables[2]
+    shares, closed = tables[3], tables[4]
+    joints, states, bounds = stack[0], stack[1], stack[2]
     joint, values = joints[depth, : shares.size], states[depth, : free.size]
     settled = count_on(state)
     while True:
         peak, total = peak_and_shares(joint, shares)
-        bounds[depth] = min(bounds[depth], peak + np.log(total))
+        bound = peak + np.log(total)
+        bounds[depth] = bound if bound < bounds[depth] else bounds[depth]
         goal, on = goal_of(best, peak), settled + count_on(values)
         if hopeless(total, on, goal):
             return -1
@@ -261,27 +269,27 @@ def _open(tables, stack, depth, state, free, best):
     return 1
 
 
-@kernel
+@inner_kernel
 def _complete(values):
     """Tell whether every label is set."""
-    lowest = 1
-    for v in range(values.size):
-        lowest = min(lowest, values[v])
-    return lowest >= 0
+    v = 0
+    while v < values.size and values[v] >= 0:
+        v += 1
+    return v == values.size
 
 
-@kernel
+@inner_kernel
 def _set_label(joint, column, value):
     """Charge each component (``joint``) for a label of logits ``column`` set to ``value``."""
     if value == 1:
         for k in range(joint.size):
-            joint[k] += min(column[k], 0.0)
+            joint[k] += column[k] if column[k] < 0.0 else 0.0
     else:
         for k in range(joint.size):
-            joint[k] -= max(column[k], 0.0)
+            joint[k] -= column[k] if column[k] > 0.0 else 0.0
 
 
-@kernel
+@inlined
 def _offer_leaf(values, value, state, free, best):
     """Offer the labeling of a node with no free label; ``state`` is lent for it."""
     for j in range(free.size):
@@ -291,10 +299,10 @@ def _offer_leaf(values, value, state, free, best):
         state[free[j]] = -1
 
 
-@kernel
+@inner_kernel
 def _branch(columns, up, stack, depth, peak, n_kept):
     """Split a node on the label whose sides have the lowest bounds (in sum); the better is last."""
-    joints, states, bounds = stack
+    joints, states, bounds = stack[0], stack[1], stack[2]
     n_free = up.size // 2
     split, lowest = -1, np.inf
     for v in range(n_free):

@@ -9,7 +9,7 @@ sums of terms of one sign, in which nothing cancels.
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel
 
 __all__ = ["charge", "exp_minus_abs", "keep_components", "look_ahead", "peak_and_shares"]
 
@@ -23,18 +23,17 @@ LOWEST = -708.0
 DROP = -41.45
 
 
-@kernel
+@inner_kernel
 def exp_minus_abs(logits, out):
     """Write ``exp(-|logits|)``, 0 below ``exp(-708)``. O(n); no calls, so that it vectorises.
 
     Relative error at most 1e-15.
     """
-    bits = out.view(np.int64)
     for v in range(logits.size):
-        out[v] = max(-abs(logits[v]), LOWEST) * LOG2E + SHIFT
-    for v in range(logits.size):
-        x = max(-abs(logits[v]), LOWEST)
-        power, k = bits[v] << 52, out[v] - SHIFT
+        x = -abs(logits[v])
+        x = x if x > LOWEST else LOWEST
+        shifted = x * LOG2E + SHIFT
+        k = shifted - SHIFT
         r = (x - k * LN2_HIGH) - k * LN2_LOW
         p = r / 479001600.0 + 1.0 / 39916800.0
         p = p * r + 1.0 / 3628800.0
@@ -47,12 +46,14 @@ def exp_minus_abs(logits, out):
         p = p * r + 1.0 / 6.0
         p = p * r + 0.5
         p = p * r + 1.0
-        out[v] = p * r + 1.0
-        bits[v] = bits[v] + power if x > LOWEST else 0
+        p = p * r + 1.0
+        # Adding k to the exponent multiplies by 2^k.
+        bits = np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
+        out[v] = np.int64(bits).view(np.float64) if x > LOWEST else 0.0
 
 
-@kernel
-def keep_components(log_weights, logits, spare, kept, head, factors):
+@inner_kernel
+def keep_components(log_weights, logits, spare, kept, head, factors, some):
     """Fill the tables of the components that can matter; return how many they are.
 
     Parameters
@@ -68,6 +69,8 @@ def keep_components(log_weights, logits, spare, kept, head, factors):
     factors : float64 array of shape (K, 2 L)
         What setting label ``l`` off (at ``l``) or on (at ``L + l``) multiplies a component's best
         by; filled in place.
+    some : float64 array of shape (L,) or more
+        Working space.
 
     Notes
     -----
@@ -77,32 +80,33 @@ def keep_components(log_weights, logits, spare, kept, head, factors):
     for k in range(1, log_weights.size):
         if log_weights[k] > log_weights[first]:
             first = k
-    n_kept, floor = 0, -np.inf
+    n_labels, n_kept, floor = logits.shape[1], 0, -np.inf
     for step in range(log_weights.size):
         k = first if step == 0 else (0 if step == first else step)
         if log_weights[k] < floor or log_weights[k] == -np.inf:
             continue
-        off, on = factors[n_kept, : logits.shape[1]], factors[n_kept, logits.shape[1] :]
-        exp_minus_abs(logits[k], off)
-        head[n_kept] = log_weights[k] - _log_one_plus(off)
+        row, factor = logits[k], factors[n_kept]
+        exp_minus_abs(row, factor)
+        head[n_kept] = log_weights[k] - _log_one_plus(factor, n_labels)
         if head[n_kept] < floor:
             continue
-        floor = max(floor, head[n_kept] - _cheapest(logits[k], spare) + DROP)
-        for v in range(off.size):
-            r = off[v]
-            off[v] = r if logits[k, v] > 0.0 else 1.0
-            on[v] = r if logits[k, v] < 0.0 else 1.0
+        least = head[n_kept] - _cheapest(row, spare, some) + DROP
+        floor = least if least > floor else floor
+        for v in range(n_labels):
+            r = factor[v]
+            factor[v] = r if row[v] > 0.0 else 1.0
+            factor[n_labels + v] = r if row[v] < 0.0 else 1.0
         kept[n_kept] = k
         n_kept += 1
     return n_kept
 
 
-@kernel
-def _log_one_plus(ratios):
-    """Return ``sum log(1 + r)`` of ratios in [0, 1] by products of at most 512 factors."""
+@inner_kernel
+def _log_one_plus(ratios, n):
+    """Return ``sum log(1 + r)`` of ``n`` ratios in [0, 1] by products of at most 512 factors."""
     total, v = 0.0, 0
-    while v < ratios.size:
-        stop = min(ratios.size, v + 512)
+    while v < n:
+        stop = v + 512 if v + 512 < n else n
         a, b, c, d = 1.0, 1.0, 1.0, 1.0
         while v + 4 <= stop:
             a *= 1.0 + ratios[v]
@@ -117,10 +121,9 @@ def _log_one_plus(ratios):
     return total
 
 
-@kernel
-def _cheapest(logits, count):
+@inner_kernel
+def _cheapest(logits, count, smallest):
     """Return the sum of the ``count`` smallest absolute logits: a few, or none."""
-    smallest = np.empty(count)
     for j in range(count):
         smallest[j] = np.inf
     for v in range(logits.size):
@@ -134,12 +137,12 @@ def _cheapest(logits, count):
     return total
 
 
-@kernel
+@inner_kernel
 def peak_and_shares(joint, shares):
     """Write ``exp(joint - peak)`` and return ``peak = max(joint)`` and the sum of the shares."""
     peak = -np.inf
     for k in range(joint.size):
-        peak = max(peak, joint[k])
+        peak = joint[k] if joint[k] > peak else peak
     total = 0.0
     for k in range(joint.size):
         shares[k] = np.exp(joint[k] - peak) if joint[k] > -np.inf else 0.0
@@ -147,7 +150,7 @@ def peak_and_shares(joint, shares):
     return peak, total
 
 
-@kernel
+@inner_kernel
 def look_ahead(shares, factors, up):
     """Write ``up = shares @ factors``: the bound once a label is off (first half) or on (second).
 
@@ -162,7 +165,12 @@ def look_ahead(shares, factors, up):
                 up[j] += share * factor[j]
 
 
-@kernel
+@inner_kernel
+def _positive(x):
+    return x if x > 0.0 else 0.0
+
+
+@inner_kernel
 def charge(logits, kept, head, signs, joint):
     """Write ``joint_k``: ``head_k`` less the cost of the labels set to ``signs`` (0: free).
 
@@ -174,12 +182,12 @@ def charge(logits, kept, head, signs, joint):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         v = 0
         while v + 4 <= n_labels:
-            a += max(-signs[v] * row[v], 0.0)
-            b += max(-signs[v + 1] * row[v + 1], 0.0)
-            c += max(-signs[v + 2] * row[v + 2], 0.0)
-            d += max(-signs[v + 3] * row[v + 3], 0.0)
+            a += _positive(-signs[v] * row[v])
+            b += _positive(-signs[v + 1] * row[v + 1])
+            c += _positive(-signs[v + 2] * row[v + 2])
+            d += _positive(-signs[v + 3] * row[v + 3])
             v += 4
         while v < n_labels:
-            a += max(-signs[v] * row[v], 0.0)
+            a += _positive(-signs[v] * row[v])
             v += 1
         joint[j] = head[j] - ((a + b) + (c + d))

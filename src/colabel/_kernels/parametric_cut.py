@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from colabel._kernels import kernel
-from colabel._kernels.cut import cut_row
+from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_sparse import cut_sparse
 
 __all__ = ["parametric_rows"]
 
@@ -39,7 +40,10 @@ def parametric_rows(unary, graph, work, order, spans, entry):
                     tilted[i] = unary[r, i] + price
                     if p < first or p >= last:
                         tilted[i] = np.inf if p < first else -np.inf
-                cut_row(tilted, graph, work, trial)
+                if len(graph) == 8:
+                    cut_dense(tilted, graph, work, trial)
+                else:
+                    cut_sparse(tilted, graph, work, trial)
                 n_part = _part(order, trial, first, last)
             if n_part == 0 or n_part == last - first:
                 for p in range(first, last):
@@ -52,7 +56,7 @@ def parametric_rows(unary, graph, work, order, spans, entry):
             top += 1
 
 
-@kernel
+@inner_kernel
 def _gain(unary, graph, order, first, last):
     """Return what turning on the labels of a block adds, those before it being on."""
     total = 0.0
@@ -68,7 +72,7 @@ def _gain(unary, graph, order, first, last):
     return total
 
 
-@kernel
+@inner_kernel
 def _part(order, trial, first, last):
     """Move the labels of a block that are on in ``trial`` to its front; return how many."""
     n_on, n_off = 0, 0

@@ -6,9 +6,12 @@ hits and false alarms are counted against a true labeling; a table of zeros adds
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import inner_kernel, kernel
 
 __all__ = ["climb", "climb_pairs", "round_factors", "round_rows", "round_sizes"]
+
+# Steps of a label: a plain 1 would be a type of its own to `_add`.
+ON, OFF = np.int64(1), np.int64(-1)
 
 
 @kernel
@@ -89,7 +92,7 @@ def round_factors(unary, matrix, factors, draws, nonempty, labels):
         climb_pairs(unary[i], matrix, reach, truth, table, nonempty, labels[i], field)
 
 
-@kernel
+@inner_kernel
 def _keep(value, trial, best, labels):
     """Copy ``trial`` to ``labels`` if it is better, or as good with fewer labels."""
     fewer = 0
@@ -102,7 +105,7 @@ def _keep(value, trial, best, labels):
     return best
 
 
-@kernel
+@inner_kernel
 def sort_falling(strength, order):
     """Write to ``order`` the labels by falling strength: shell sort, quick to compile."""
     V = order.size
@@ -119,7 +122,7 @@ def sort_falling(strength, order):
         gap = 1 if gap == 2 else (gap * 5) // 11
 
 
-@kernel
+@inner_kernel
 def prefix(unary, matrix, order, truth, table, nonempty, labels, field):
     """Turn labels on in the order given and keep the best stage of it; set ``field`` to match.
 
@@ -138,16 +141,16 @@ def prefix(unary, matrix, order, truth, table, nonempty, labels, field):
         total = value + table[hits, k + 1 - hits]
         if total > best:
             best, size = total, k + 1
-        _add(field, matrix[j], 1)
+        _add(field, matrix[j], ON)
     for j in range(V):
         field[j] = unary[j]
     for k in range(size):
         j = order[k]
         labels[j] = 1
-        _add(field, matrix[j], 1)
+        _add(field, matrix[j], ON)
 
 
-@kernel
+@inner_kernel
 def climb(unary, matrix, truth, table, nonempty, labels, field):
     """Flip the label that gains most until none does; a label that gains nothing is turned off.
 
@@ -156,7 +159,7 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
     a threshold and a limit of 10 V + 100 flips.
     """
     V = labels.size
-    hits, size, scale = 0, 0, 0.0
+    hits, size, scale = np.int64(0), np.int64(0), 0.0
     for j in range(V):
         size += labels[j]
         hits += labels[j] * truth[j]
@@ -200,7 +203,7 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
     return value
 
 
-@kernel
+@inner_kernel
 def climb_pairs(unary, matrix, reach, truth, table, nonempty, labels, field):
     """Flip the two labels that gain most, then single ones, until nothing gains.
 
@@ -217,7 +220,7 @@ def climb_pairs(unary, matrix, reach, truth, table, nonempty, labels, field):
             hits += labels[j] * truth[j]
         for j in range(V):
             if labels[j]:
-                _add(field, matrix[j], 1)
+                _add(field, matrix[j], ON)
         for j in range(V):
             scale = max(scale, abs(field[j]))
             top = max(top, (1 - 2 * labels[j]) * field[j])
@@ -245,7 +248,7 @@ def climb_pairs(unary, matrix, reach, truth, table, nonempty, labels, field):
         climb(unary, matrix, truth, table, nonempty, labels, field)
 
 
-@kernel
+@inner_kernel
 def pair_reach(matrix, table):
     """Bound what flipping a label with another gains beyond the two fields: (V,)."""
     least, most = table[0, 0], table[0, 0]
@@ -261,7 +264,7 @@ def pair_reach(matrix, table):
     return reach
 
 
-@kernel
+@inner_kernel
 def _better_single(unary, truth, table, labels):
     """Return the best label to have alone, -1 if that is the one that is on."""
     best, found = -np.inf, -1
@@ -272,7 +275,7 @@ def _better_single(unary, truth, table, labels):
     return -1 if labels[found] else found
 
 
-@kernel
+@inner_kernel
 def _loss_steps(table, hits, false, loss):
     """Write what the loss gains: a false or a true label turned on, a false or a true one off."""
     now = table[hits, false]
@@ -282,7 +285,7 @@ def _loss_steps(table, hits, false, loss):
     loss[3] = table[hits - 1, false] - now if hits > 0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _add(field, row, step):
     for m in range(field.size):
         field[m] += step * row[m]
@@ -312,7 +315,7 @@ def round_sizes(unary, matrix, mean, factors, draws, size, labels):
                 field[j] = unary[i, j]
             for k in range(size):
                 trial[order[k]] = 1
-                _add(field, matrix[order[k]], 1)
+                _add(field, matrix[order[k]], ON)
             value = _swap(unary[i], matrix, trial, field)
             if value > best:
                 best = value
@@ -320,7 +323,7 @@ def round_sizes(unary, matrix, mean, factors, draws, size, labels):
                     labels[i, j] = trial[j]
 
 
-@kernel
+@inner_kernel
 def _swap(unary, matrix, labels, field):
     """Swap the pair that gains most until none does; return the score reached."""
     V = labels.size
@@ -338,8 +341,8 @@ def _swap(unary, matrix, labels, field):
         if leave < 0:
             break
         labels[leave], labels[enter] = 0, 1
-        _add(field, matrix[leave], -1)
-        _add(field, matrix[enter], 1)
+        _add(field, matrix[leave], OFF)
+        _add(field, matrix[enter], ON)
     value = 0.0
     for j in range(V):
         if labels[j]:

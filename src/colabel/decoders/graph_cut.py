@@ -180,7 +180,10 @@ def _decode_levels(
     run = augmented_rows if mode else algorithm_2_rows
     counted = np.ones_like(true) if form.counts_all else 1 - true
     level = form.arrays(nonempty)
-    numbers = np.array([mode == 2, limit, nonempty, graph[6].sum()], dtype=np.float64)
+    limit = limit if mode == 2 else 0  # without prices the nested family is all
+    steps = np.abs(level[0]) + np.abs(level[1]) * true.shape[1]
+    size = graph[6].sum() + steps[np.isfinite(steps)].max()
+    numbers = np.array([limit, nonempty, size], dtype=np.float64)
     labels, bound = np.empty(true.shape, dtype=np.int8), np.empty(len(true))
 
     def solve(rows: slice) -> None:

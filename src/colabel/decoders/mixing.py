@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, check_whole
 from colabel.decoders.fixed_size import solve_fixed_size
 from colabel.decoders.spins import RelaxedSolution, Spins
@@ -115,7 +116,12 @@ class Mixing(BaseDecoder):
         labels = np.zeros(scores.unary.shape, np.int8)
         draws = self._draws(relaxed.factors.shape[1])
         draws[0] = 0.0  # the first rounding is that of the mean itself
-        round_sizes(scores.unary, spins.matrix, relaxed.u, relaxed.factors, draws, size, labels)
+
+        def round_part(rows: slice) -> None:
+            moments = relaxed.u[rows], relaxed.factors[rows]
+            round_sizes(scores.unary[rows], spins.matrix, *moments, draws, size, labels[rows])
+
+        in_threads(round_part, scores.n_samples, least=1)
         value = spins.value(labels)
         return Decoded(labels, value, np.maximum(relaxed.upper_bound, value))
 
@@ -127,7 +133,12 @@ class Mixing(BaseDecoder):
         draws = self._draws(relaxed.factors.shape[1])
         draws[:, 0] = 1.0
         draws[0, 1:] = 0.0  # the first rounding is that of the mean itself
-        round_factors(scores.unary, spins.matrix, relaxed.factors, draws, nonempty, labels)
+
+        def round_part(rows: slice) -> None:
+            unary, factors = scores.unary[rows], relaxed.factors[rows]
+            round_factors(unary, spins.matrix, factors, draws, nonempty, labels[rows])
+
+        in_threads(round_part, scores.n_samples, least=1)
         value = spins.value(labels)
         bound = np.minimum(relaxed.upper_bound, spins.box)
         return Decoded(labels, value, np.maximum(bound, value))
@@ -163,7 +174,12 @@ class Mixing(BaseDecoder):
         from colabel._kernels.mixing import mix_rows
 
         G, value = np.empty_like(X), np.empty(len(B))
-        mix_rows(np.ascontiguousarray(B), W, X, G, self.tol, self.max_sweeps, value)
+        rows, limits = np.ascontiguousarray(B), (float(self.tol), int(self.max_sweeps))
+
+        def solve(part: slice) -> None:
+            mix_rows(rows[part], W, X[part], G[part], *limits, value[part])
+
+        in_threads(solve, len(B), least=1)
         return value, G
 
 

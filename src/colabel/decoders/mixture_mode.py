@@ -74,6 +74,12 @@ class MixtureMode(BaseDecoder):
             ranked_lists(*table, nonempty, self.max_nodes, labels[r], proof[r])
 
         in_threads(block, scores.n_samples)
+        lost = np.flatnonzero(np.isneginf(proof[:, 0]))  # only the empty labeling came up
+        if len(lost):
+            some = scores.take(lost)
+            labels[lost, np.argmax(some.marginals(), axis=1)] = 1
+            proof[lost, 0] = some.log_prob(labels[lost])
+            proof[lost, 1] = np.maximum(proof[lost, 0], proof[lost, 1])
         return Decoded(labels, proof[:, 0], proof[:, 1])
 
 

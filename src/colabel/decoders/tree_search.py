@@ -148,6 +148,7 @@ class _Trees:
         self.labels = labels.copy()
         self.best = np.stack([floor, np.full(n_rows, np.inf)], axis=1)
         self.root = np.full(n_rows, np.inf)
+        self.bounds = np.full((n_rows, n_labels + 1), np.inf)
         self.state = np.zeros((n_rows, n_labels + 1, 3), np.int64)
 
     @property
@@ -194,8 +195,10 @@ class _Trees:
             return
         labels, best, state = self.labels[rows], self.best[rows], self.state[rows]
         unary, slack, before = self.unary[rows], self.slack[rows], state[:, 0, 2].copy()
-        search_rows(unary, self.matrix, self.start, count, slack, labels, best, state)
-        self.labels[rows], self.best[rows], self.state[rows] = labels, best, state
+        bounds = self.bounds[rows]
+        search_rows(unary, self.matrix, self.start, count, slack, labels, best, bounds, state)
+        self.labels[rows], self.best[rows] = labels, best
+        self.bounds[rows], self.state[rows] = bounds, state
         nodes[rows] -= state[:, 0, 2] - before
 
     def bound(self, relax: bool) -> Floats:
