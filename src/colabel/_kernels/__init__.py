@@ -14,7 +14,7 @@ import numba
 
 from colabel._kernels._compiling import listen
 
-__all__ = ["inlined", "inner_kernel", "kernel"]
+__all__ = ["bare_kernel", "inlined", "inner_kernel", "kernel"]
 
 listen()
 
@@ -31,6 +31,15 @@ def inner_kernel(function: Callable[..., Any]) -> Any:
     would crash: a test compiles ``function.py_func`` by itself.
     """
     return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` as ``inner_kernel`` does, if it allocates nothing and returns no array.
+
+    Counting references to arrays, which its caller holds anyway, would take a third of the time to
+    compile. A function that allocates is refused by the compiler.
+    """
+    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

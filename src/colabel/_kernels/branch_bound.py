@@ -17,7 +17,7 @@ Multipliers need not be optimal for this, so most nodes take a few sweeps only.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, inner_kernel, kernel
 from colabel._kernels.mixing import climb_vectors, fill_gradient
 
 __all__ = ["definite", "search_rows", "settle"]
@@ -97,7 +97,7 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, bounds, st
                 best[i, 1] = max(best[i, 1], bound[d + 1])
 
 
-@inner_kernel
+@bare_kernel
 def _decide(u, C, steps, depth, assign, field, high, low):
     """Decide labels by the steps taken and by persistency; return the score of those on.
 
@@ -117,7 +117,7 @@ def _decide(u, C, steps, depth, assign, field, high, low):
     return base + settle(C, assign, field, high, low)
 
 
-@inner_kernel
+@bare_kernel
 def settle(C, assign, field, high, low):
     """Decide every label that no undecided label can sway; return what those on add."""
     added, changed = 0.0, True
@@ -130,7 +130,7 @@ def settle(C, assign, field, high, low):
     return added
 
 
-@inner_kernel
+@bare_kernel
 def _fix(C, j, on, assign, field, high, low):
     """Decide label ``j``; return what that adds to the score."""
     assign[j] = on
@@ -147,7 +147,7 @@ def _fix(C, j, on, assign, field, high, low):
     return added
 
 
-@inner_kernel
+@bare_kernel
 def _box(C, base, assign, field):
     """Bound the node: each undecided label takes half of what attracts it."""
     for j in range(assign.size):
@@ -160,7 +160,7 @@ def _box(C, base, assign, field):
     return base
 
 
-@inner_kernel
+@bare_kernel
 def _branch_label(C, assign, mean):
     """Return the undecided label that is most in doubt, weighted by what its couplings can do."""
     best, label = -np.inf, -1
@@ -196,7 +196,7 @@ def _try_rounding(u, C, assign, mean, field, labels, best):
             labels[j] = trial[j]
 
 
-@inner_kernel
+@bare_kernel
 def _climb(C, labels, field):
     """Flip the label that gains most until none does; return the gain."""
     total = 0.0
@@ -259,7 +259,7 @@ def _split(C, limits, assign, field, noise, X, mean, free):
     return split
 
 
-@inner_kernel
+@bare_kernel
 def _dual_fits(b, W, x, g, target, S):
     """Tell whether multipliers read off the gradient prove that the relaxation is under target."""
     r, m = x.shape
@@ -288,7 +288,7 @@ def _dual_fits(b, W, x, g, target, S):
     return definite(S)
 
 
-@inner_kernel
+@bare_kernel
 def definite(S):
     """Tell whether a symmetric matrix is positive definite: L D L' of its upper half, in place."""
     n = S.shape[0]

@@ -6,7 +6,7 @@ labeling the log-probability ``sum_t log sigmoid(+-u_t)``.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["beam_search", "branch_and_bound"]
 
@@ -14,7 +14,7 @@ __all__ = ["beam_search", "branch_and_bound"]
 TIE = 1e-13
 
 
-@inner_kernel
+@bare_kernel
 def _log_sigmoid(u):
     return -np.log1p(np.exp(-u)) if u > 0.0 else u - np.log1p(np.exp(u))
 
@@ -67,7 +67,7 @@ def beam_search(base, lower, labels, log_p, rest):
                 labels[i, w, on[old, w, j]] = 1
 
 
-@inner_kernel
+@bare_kernel
 def _insert(child, value, kept, code, new, on):
     """Put a child into the sorted list of the best; return their number and the value dropped.
 
@@ -93,7 +93,7 @@ def _insert(child, value, kept, code, new, on):
     return kept, lost
 
 
-@inner_kernel
+@bare_kernel
 def _breed(child, value, label, on, score, old):
     """Write the chosen children of generation ``old`` into the other generation."""
     for c in range(child.size):
@@ -163,7 +163,7 @@ def branch_and_bound(base, lower, reach, max_nodes, labels, proof):
             proof[i, 1] = max(proof[i, 1], value[c, 1])
 
 
-@inner_kernel
+@bare_kernel
 def _push(field, reach, t, log_p, child, value, size):
     """Put both children of a beginning of ``t`` labels on the stack, the more probable last."""
     ahead = 0.0

@@ -5,7 +5,7 @@ Problem and ``graph``: ``colabel._kernels.cut``.
 
 import numpy as np
 
-from colabel._kernels import inlined, inner_kernel
+from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.cut_start import start
 from colabel._kernels.push_relabel import push_relabel
 
@@ -34,7 +34,7 @@ def cut_dense(unary, graph, work, labels):
         labels[free[q]] = side[q]
 
 
-@inner_kernel
+@bare_kernel
 def _settle_dense(unary, graph, vectors, labels):
     """Fix labels by persistency: ``labels`` becomes 0, 1 or -1 (open), ``low``, ``high`` theirs.
 
@@ -81,7 +81,7 @@ def _settle_dense(unary, graph, vectors, labels):
                 tail += 1
 
 
-@inner_kernel
+@bare_kernel
 def _compact_dense(matrix, free, m, residual):
     """Write the (m, m) couplings between open labels, row after row."""
     for a in range(m):

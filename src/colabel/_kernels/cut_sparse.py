@@ -7,7 +7,7 @@ one open neighbour.
 
 import numpy as np
 
-from colabel._kernels import inlined, inner_kernel
+from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.cut_start import start
 from colabel._kernels.dinic import dinic
 
@@ -39,7 +39,7 @@ def cut_sparse(unary, graph, work, labels):
         labels[leaf] = labels[vectors[12, leaf]]
 
 
-@inner_kernel
+@bare_kernel
 def _settle_sparse(unary, graph, vectors, labels):
     """Fix labels by persistency: ``labels`` becomes 0, 1 or -1 (open), ``low``, ``high`` theirs.
 
@@ -76,7 +76,7 @@ def _settle_sparse(unary, graph, vectors, labels):
     return _spread(graph, vectors, labels, tail, n_leaves)
 
 
-@inner_kernel
+@bare_kernel
 def _spread(graph, vectors, labels, tail, n_leaves):
     """Tell open labels of the ``tail`` labels just fixed, and of those that this fixes.
 
@@ -107,7 +107,7 @@ def _spread(graph, vectors, labels, tail, n_leaves):
     return n_leaves
 
 
-@inner_kernel
+@bare_kernel
 def _peel(graph, vectors, labels, n_leaves):
     """Take off labels with one open neighbour, again and again; return how many.
 
@@ -144,7 +144,7 @@ def _peel(graph, vectors, labels, n_leaves):
     return n_peeled
 
 
-@inner_kernel
+@bare_kernel
 def _compact_sparse(graph, labels, work, m):
     """Write the arcs between open labels: starts, heads, mates and residuals."""
     indptr, heads, mates, caps = graph[0], graph[1], graph[2], graph[3]

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 
 __all__ = ["start"]
 
 
-@inner_kernel
+@bare_kernel
 def start(unary, graph, low, high, labels):
     """Fix what a label's own score decides (-1 elsewhere); return the number left open.
 

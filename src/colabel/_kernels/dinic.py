@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 
 __all__ = ["dinic"]
 
 
-@inner_kernel
+@bare_kernel
 def dinic(m, excess, arcs, vectors, side):
     """Mark in ``side`` the smallest source side of a minimum cut.
 
@@ -31,7 +31,7 @@ def dinic(m, excess, arcs, vectors, side):
         side[i] = level[i] >= 0
 
 
-@inner_kernel
+@bare_kernel
 def _push_across(m, excess, start, head, residual, mate):
     """Saturate the paths source, label, label, sink: the first distance without a search."""
     for i in range(m):
@@ -49,7 +49,7 @@ def _push_across(m, excess, start, head, residual, mate):
                     break
 
 
-@inner_kernel
+@bare_kernel
 def _levels(m, excess, start, head, residual, level, queue):
     """Set the distance of labels from the source, -1 out of reach; tell whether the sink is near.
 
@@ -79,7 +79,7 @@ def _levels(m, excess, start, head, residual, level, queue):
     return found <= m
 
 
-@inner_kernel
+@bare_kernel
 def _augment(source, excess, start, arcs, level, current, path):
     """Send what ``source`` still holds along shortest paths, until blocked.
 
@@ -110,7 +110,7 @@ def _augment(source, excess, start, arcs, level, current, path):
         i = head[mate[path[depth]]]
 
 
-@inner_kernel
+@bare_kernel
 def _send(source, sink, depth, excess, head, residual, mate, path):
     """Push the bottleneck of a path; return the depth of its first saturated arc."""
     flow = min(excess[source], -excess[sink])

@@ -14,7 +14,7 @@ most 1, so that the error stays below ``L`` roundings of numbers below 1. Counts
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 from colabel._kernels.mixture_parts import exp_minus_abs
 
 __all__ = [
@@ -75,7 +75,7 @@ def mixture_counts(log_weights, logits, tables, sizes, tops):
             _take_out_downwards(p, q, counts[: top + 1], weight, tables[i])
 
 
-@inner_kernel
+@bare_kernel
 def on_and_off(logits, p, q):
     """Write the probabilities of each label to be on (``p``) and off (``q``), both accurate."""
     exp_minus_abs(logits, p)
@@ -86,7 +86,7 @@ def on_and_off(logits, p, q):
         q[v] = r * high if logits[v] > 0.0 else high
 
 
-@inner_kernel
+@bare_kernel
 def add_label(counts, top, on, off):
     """Add an independent label to a count, in place; return the last count not negligible.
 
@@ -104,7 +104,7 @@ def add_label(counts, top, on, off):
     return top
 
 
-@inner_kernel
+@bare_kernel
 def _take_out_upwards(p, q, counts, weight, some, table):
     """Add ``weight P(y_l = 1, |y| = s)`` of the labels with ``p <= 1/2`` to the table.
 
@@ -124,7 +124,7 @@ def _take_out_upwards(p, q, counts, weight, some, table):
             row[v] += share[v] * rest[v]
 
 
-@inner_kernel
+@bare_kernel
 def _take_out_downwards(p, q, counts, weight, table):
     """Add ``weight P(y_l = 1, |y| = s)`` of the labels with ``p > 1/2`` to the table."""
     for v in range(p.size):
@@ -207,7 +207,7 @@ def best_by_counts(tables, sizes, tops, weights, nonempty, labels, values):
                     labels[i, order[j]] = j < k
 
 
-@inner_kernel
+@bare_kernel
 def _granted(size, weights, k):
     """Return the expected gain if every true label that fits among ``k`` were hit."""
     total = 0.0
@@ -216,7 +216,7 @@ def _granted(size, weights, k):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def _gain_of(table, weights, k, sums, order):
     """Return the best expected gain of ``k`` labels, the first of ``order``, which is sorted.
 

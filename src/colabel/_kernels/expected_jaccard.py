@@ -7,7 +7,7 @@ hits ``|y and z|`` come from labels in ``z`` and the misses ``M = |y without z|`
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 from colabel._kernels.expected_f import TAIL, add_label, on_and_off
 
 __all__ = ["climb_mixture", "climb_support", "independent_jaccard", "mixture_jaccard"]
@@ -64,7 +64,7 @@ def independent_jaccard(logits, order, nonempty, labels, values):
             labels[i, order[i, k]] = k < best
 
 
-@inner_kernel
+@bare_kernel
 def _mean_inverse(counts, top, k):
     """Return ``E[1 / (k + M)]``."""
     total = 0.0
@@ -89,7 +89,7 @@ def mixture_jaccard(log_weights, logits, labels, values):
                 values[i] += weight * gain
 
 
-@inner_kernel
+@bare_kernel
 def _misses(labeling, p, q, counts):
     """Write the distribution of misses; return the labels on, the expected hits, the last count."""
     k, hits, top = 0, 0.0, np.int64(0)
@@ -126,7 +126,7 @@ def climb_mixture(log_weights, logits, nonempty, labels, values):
             moving = _best_flip(gains, nonempty, labels, values, i)
 
 
-@inner_kernel
+@bare_kernel
 def _add_flips(labeling, p, q, counts, weight, gains):
     """Add a component's part of the expected index after each single flip."""
     k, hits, top = _misses(labeling, p, q, counts)
@@ -142,7 +142,7 @@ def _add_flips(labeling, p, q, counts, weight, gains):
             gains[v] += weight * (hits - p[v]) * (q[v] * less + p[v] * here)
 
 
-@inner_kernel
+@bare_kernel
 def _mean_inverse_without(counts, top, k, on, off):
     """Return ``E[1 / (k + M)]`` with one label taken out of ``M``; see ``expected_f``."""
     if on < TAIL:
@@ -159,7 +159,7 @@ def _mean_inverse_without(counts, top, k, on, off):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def _best_flip(gains, nonempty, labels, values, i):
     """Make the best flip if it gains; tell whether it did."""
     on = 0
@@ -191,7 +191,7 @@ def climb_support(starts, members, log_p, nonempty, labels, values):
             moving = _best_flip(gains, nonempty, labels, values, i)
 
 
-@inner_kernel
+@bare_kernel
 def _support_flips(starts, members, log_p, labeling, gains):
     """Write the expected index after each single flip.
 

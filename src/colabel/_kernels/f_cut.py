@@ -21,7 +21,7 @@ places in ``pos``, all by the names below.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 from colabel._kernels.forced_cut import row_value
 
 __all__ = ["begin", "copy", "f_state", "measure", "polish", "tell", "tilt"]
@@ -40,7 +40,7 @@ def f_state(V):
     return np.empty((5, V), np.int8), np.empty((8, V + 4)), np.zeros(13), np.zeros(7, np.int64)
 
 
-@inner_kernel
+@bare_kernel
 def begin(unary, state, size):
     """Set the state for a row and the rounding allowed.
 
@@ -61,7 +61,7 @@ def begin(unary, state, size):
     state[3][PLACE] = state[3][TOP] = state[3][ROOT] = -1
 
 
-@inner_kernel
+@bare_kernel
 def tilt(row, state):
     """Write the unaries of the cut asked for; FIXED labels are forced."""
     sets, tilted = state[0], state[1][TILTED]
@@ -72,14 +72,14 @@ def tilt(row, state):
             tilted[i] = np.inf if sets[FIXED, i] > 0 else -np.inf
 
 
-@inner_kernel
+@bare_kernel
 def copy(sets, source, target):
     """Copy a row of ``sets``."""
     for i in range(sets.shape[1]):
         sets[target, i] = sets[source, i]
 
 
-@inner_kernel
+@bare_kernel
 def measure(row, graph, labels):
     """Return the score of a labeling, and how many true, counted and all labels are on."""
     hits, k, size = 0, 0, 0
@@ -90,7 +90,7 @@ def measure(row, graph, labels):
     return row_value(row[0], graph, labels), hits, k, size
 
 
-@inner_kernel
+@bare_kernel
 def tell(row, level, graph, state):
     """Take in the labeling of a cut: keep it if it is the best so far, lower the bounds.
 
@@ -117,7 +117,7 @@ def tell(row, level, graph, state):
             bound[q] = min(bound[q], top)
 
 
-@inner_kernel
+@bare_kernel
 def polish(row, level, graph, state):
     """Flip the label that raises the true objective most, while one does. O(V) a flip."""
     unary, truth, counted = row[0], row[1], row[2]

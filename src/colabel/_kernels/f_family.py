@@ -4,7 +4,7 @@ Problem and shared arguments: ``colabel._kernels.f_cut``. Each function asks for
 returns True, or returns False when it has no more.
 """
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 from colabel._kernels.f_cut import (
     BEST,
     BETA,
@@ -28,7 +28,7 @@ from colabel._kernels.f_cut import (
 __all__ = ["next_algorithm_2", "next_nested"]
 
 
-@inner_kernel
+@bare_kernel
 def next_algorithm_2(level, state):
     """Search a fixed point ``|y_k| = k`` (Algorithm 2 of Petterson and Caetano 2011).
 
@@ -47,7 +47,7 @@ def next_algorithm_2(level, state):
     return False
 
 
-@inner_kernel
+@bare_kernel
 def next_nested(level, state, froms, stack):
     """Cut for every ``beta`` by divide and conquer; the smallest maximisers are nested.
 
@@ -90,7 +90,7 @@ def next_nested(level, state, froms, stack):
     return place >= 0
 
 
-@inner_kernel
+@bare_kernel
 def _record(place, level, state, froms):
     """Note the cut that was asked for at ``place``."""
     sets, reals, box = state[0], state[1], state[2]
@@ -104,7 +104,7 @@ def _record(place, level, state, froms):
     reals[COUNT, q] = box[LAST_COUNT]
 
 
-@inner_kernel
+@bare_kernel
 def _fill(a, b, level, state):
     """Give the levels of a range with equal ends the labeling of its ends."""
     reals, source = state[1], level[4][a]

@@ -9,7 +9,7 @@ do; TRIED are the levels tried in this one.
 
 import numpy as np
 
-from colabel._kernels import inlined, inner_kernel
+from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.f_cut import (
     BETA,
     BOUND,
@@ -77,7 +77,7 @@ def next_search(row, level, graph, state, search):
     return False
 
 
-@inner_kernel
+@bare_kernel
 def _price(row, level, graph, state):
     """Go on lowering the bound of the current level over the price; False when that is done.
 
@@ -121,7 +121,7 @@ def _price(row, level, graph, state):
     return not stuck
 
 
-@inner_kernel
+@bare_kernel
 def _ends(row, level, graph, state):
     """Set the lines to begin with: value and level of the fewest and of the most labels.
 
@@ -140,7 +140,7 @@ def _ends(row, level, graph, state):
         line[side + 1] = reals[COUNT, q]
 
 
-@inner_kernel
+@bare_kernel
 def _splitter(graph, sets, any_free):
     """Return the free label of largest coupling in which LEFT and RIGHT differ, or any free one."""
     best, label = -1.0, -1
@@ -152,7 +152,7 @@ def _splitter(graph, sets, any_free):
     return label
 
 
-@inner_kernel
+@bare_kernel
 def _branch(level, state, search):
     """Split the node if a level is open, else drop it; take up the next one."""
     sets, reals, pos = state[0], state[1], state[3]

@@ -6,14 +6,14 @@ what is left. The problem and ``graph`` are those of ``colabel._kernels.cut``.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 from colabel._kernels.cut_dense import cut_dense
 from colabel._kernels.cut_sparse import cut_sparse
 
 __all__ = ["other_rows", "row_value"]
 
 
-@inner_kernel
+@bare_kernel
 def row_value(unary, graph, labels):
     """Return ``sum_i u_i y_i + sum_{i<j} c_ij y_i y_j``. O(arcs of the labels that are on)."""
     indptr, heads, weights = graph[0], graph[1], graph[6]
@@ -69,7 +69,7 @@ def other_rows(unary, graph, work, avoid, nonempty, labels):
             first, second = _next(unary[r], graph, avoid[r], top, best, first, second)
 
 
-@inner_kernel
+@bare_kernel
 def _next(unary, graph, avoid, top, best, first, second):
     """Return the next labels to force that may lead to more than ``best``."""
     V = unary.size
@@ -85,7 +85,7 @@ def _next(unary, graph, avoid, top, best, first, second):
     return first, -1
 
 
-@inner_kernel
+@bare_kernel
 def _most(unary, graph, i, state):
     """Bound what forcing label ``i`` away from ``state`` adds to the optimum.
 
@@ -99,7 +99,7 @@ def _most(unary, graph, i, state):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def _better(value, count, best, labels):
     """Tell whether a labeling of ``count`` labels is better, or as good with fewer labels."""
     kept = 0
@@ -108,7 +108,7 @@ def _better(value, count, best, labels):
     return value > best or (value == best and count < kept)
 
 
-@inner_kernel
+@bare_kernel
 def _copy(source, target):
     for i in range(target.size):
         target[i] = source[i]

@@ -12,7 +12,7 @@ so that an update runs along rows.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["climb_vectors", "fill_gradient", "mix_rows"]
 
@@ -92,7 +92,7 @@ def climb_vectors(b, W, X, G, tol, max_sweeps):
     return _value(b, X, G)
 
 
-@inner_kernel
+@bare_kernel
 def _shift(G, row, change):
     """Add the outer product of ``change`` and ``row`` to ``G``, four rows at a time."""
     r, V = G.shape
@@ -113,7 +113,7 @@ def _shift(G, row, change):
         s += 1
 
 
-@inner_kernel
+@bare_kernel
 def _value(b, X, G):
     """Return ``b'X_0 + sum_{i<j} W_ij v_i'v_j``, the pairs read off the gradient."""
     r, V = X.shape

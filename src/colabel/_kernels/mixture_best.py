@@ -7,7 +7,7 @@ come first. ``best`` is the tuple ``(labels, values, nonempty)`` of arrays of sh
 
 import numpy as np
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 
 __all__ = ["close_labels", "count_on", "goal_of", "hopeless", "offer"]
 
@@ -16,7 +16,7 @@ TIE = 1e-13
 UNDERFLOW = 1e-290
 
 
-@inner_kernel
+@bare_kernel
 def count_on(state):
     """Count the labels that are on (1); free ones are -1."""
     on = 0
@@ -25,7 +25,7 @@ def count_on(state):
     return on
 
 
-@inner_kernel
+@bare_kernel
 def offer(state, value, best):
     """Insert a labeling among the best, in order, unless it is known, barred or too poor."""
     labels, values, nonempty = best[0], best[1], best[2]
@@ -46,7 +46,7 @@ def offer(state, value, best):
         labels[j, v] = state[v]
 
 
-@inner_kernel
+@bare_kernel
 def _same(known, state):
     """Tell whether two labelings are equal."""
     same = True
@@ -55,7 +55,7 @@ def _same(known, state):
     return same
 
 
-@inner_kernel
+@bare_kernel
 def _ahead(value, on, known_value, known):
     """Tell whether a labeling is more probable than a known one, or equal with fewer labels."""
     if known_value == -np.inf or value > known_value + TIE:
@@ -63,7 +63,7 @@ def _ahead(value, on, known_value, known):
     return value >= known_value - TIE and on < count_on(known)
 
 
-@inner_kernel
+@bare_kernel
 def goal_of(best, peak):
     """Return what must be reached to join the best: a share of ``exp(peak)``, and its labels."""
     labels, values = best[0], best[1]
@@ -71,7 +71,7 @@ def goal_of(best, peak):
     return np.exp(gap if gap < 700.0 else 700.0), count_on(labels[-1])
 
 
-@inner_kernel
+@bare_kernel
 def hopeless(up, on, goal):
     """Tell whether the bound ``up`` is under the goal, or equal to it with no fewer labels."""
     reach, fewest = goal
@@ -80,7 +80,7 @@ def hopeless(up, on, goal):
     return up + UNDERFLOW <= reach * (1.0 + TIE) and on >= fewest
 
 
-@inner_kernel
+@bare_kernel
 def close_labels(up, on, goal, state, closed):
     """Set every free label of which one side is hopeless, and write their list to ``closed``.
 

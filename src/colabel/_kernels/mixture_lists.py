@@ -10,7 +10,7 @@ component orders its own, and a hash table holds the pairs (component, labeling)
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, inner_kernel, kernel
 from colabel._kernels.mixture_parts import charge, keep_components, peak_and_shares
 
 __all__ = ["ranked_lists"]
@@ -92,14 +92,14 @@ def _one_sample(mixture, nonempty, max_pops, labeling):
     return best, best
 
 
-@inner_kernel
+@bare_kernel
 def _log_sum(joint, shares):
     """Return ``log(sum(exp(joint)))``, with the terms left in ``shares``."""
     peak, total = peak_and_shares(joint, shares)
     return peak + np.log(total)
 
 
-@inner_kernel
+@bare_kernel
 def _pruned(place, k, head, best):
     """Lines 13-14: nothing further down the list of ``k`` can beat ``best``."""
     if place <= best - np.log(head.size):
@@ -111,7 +111,7 @@ def _pruned(place, k, head, best):
     return rest <= 1.0
 
 
-@inner_kernel
+@bare_kernel
 def _empty(signs):
     """Tell whether no label is on."""
     highest = -1.0
@@ -120,13 +120,13 @@ def _empty(signs):
     return highest < 0.0
 
 
-@inner_kernel
+@bare_kernel
 def _n_words(n_labels):
     """Return the words of 64 bits that a labeling takes."""
     return (n_labels + 63) // 64
 
 
-@inner_kernel
+@bare_kernel
 def _prefer(logits, words):
     """Write a component's best labeling as words of 64 bits."""
     for w in range(words.size):
@@ -161,7 +161,7 @@ def _grown(pool, size):
     return new
 
 
-@inner_kernel
+@bare_kernel
 def _find(pool, owner, words):
     """Return the hash table's slot of a labeling of a component, or the free one for it."""
     known, links, table = pool[0], pool[2], pool[3]
@@ -182,7 +182,7 @@ def _find(pool, owner, words):
     return slot
 
 
-@inner_kernel
+@bare_kernel
 def _enqueue(pool, size, owner, key, words, tops):
     """Add a labeling to a component's heap; return the heap's new top, -1 if it was seen before."""
     known, keys = pool[0], pool[1]
@@ -198,7 +198,7 @@ def _enqueue(pool, size, owner, key, words, tops):
     return _meld(keys, links, tops[owner], size)
 
 
-@inner_kernel
+@bare_kernel
 def _meld(keys, links, a, b):
     """Join two pairing heaps (-1: none); return the top."""
     if a < 0 or b < 0:
@@ -209,7 +209,7 @@ def _meld(keys, links, a, b):
     return a
 
 
-@inner_kernel
+@bare_kernel
 def _dequeue(pool, top):
     """Take the top off a heap; return the top of what is left (-1: nothing)."""
     keys, links = pool[1], pool[2]
@@ -228,7 +228,7 @@ def _dequeue(pool, top):
     return whole
 
 
-@inner_kernel
+@bare_kernel
 def _find_next_highest(pool, where, tops, place, logits, signs, words):
     """Dequeue a component's next labeling into ``signs``, enqueue its neighbours (lines 16-22).
 

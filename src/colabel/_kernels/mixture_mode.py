@@ -10,7 +10,7 @@ searched until none of fewer labels can be left.
 
 import numpy as np
 
-from colabel._kernels import inlined, inner_kernel, kernel
+from colabel._kernels import bare_kernel, inlined, kernel
 from colabel._kernels.mixture_best import (
     UNDERFLOW,
     close_labels,
@@ -131,7 +131,7 @@ def _first_guesses(mixture, work, state, best):
         signs[label] *= -1.0
 
 
-@inner_kernel
+@bare_kernel
 def _next_flip(signs, up):
     """Return the label whose flip has the highest bound, and mark it as taken in ``up``."""
     label, promise = 0, -1.0
@@ -155,7 +155,7 @@ def _offer_signs(mixture, work, state, best):
     offer(state, peak + np.log(total), best)
 
 
-@inner_kernel
+@bare_kernel
 def _climb(mixture, work, state):
     """Make one EM step from ``shares`` to ``signs``; tell whether it left ``state``."""
     logits, kept = mixture[0], mixture[1]
@@ -269,7 +269,7 @@ def _open(tables, stack, depth, state, free, best):
     return 1
 
 
-@inner_kernel
+@bare_kernel
 def _complete(values):
     """Tell whether every label is set."""
     v = 0
@@ -278,7 +278,7 @@ def _complete(values):
     return v == values.size
 
 
-@inner_kernel
+@bare_kernel
 def _set_label(joint, column, value):
     """Charge each component (``joint``) for a label of logits ``column`` set to ``value``."""
     if value == 1:
@@ -299,7 +299,7 @@ def _offer_leaf(values, value, state, free, best):
         state[free[j]] = -1
 
 
-@inner_kernel
+@bare_kernel
 def _branch(columns, up, stack, depth, peak, n_kept):
     """Split a node on the label whose sides have the lowest bounds (in sum); the better is last."""
     joints, states, bounds = stack[0], stack[1], stack[2]

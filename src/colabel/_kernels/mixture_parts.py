@@ -9,7 +9,7 @@ sums of terms of one sign, in which nothing cancels.
 
 import numpy as np
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 
 __all__ = ["charge", "exp_minus_abs", "keep_components", "look_ahead", "peak_and_shares"]
 
@@ -23,7 +23,7 @@ LOWEST = -708.0
 DROP = -41.45
 
 
-@inner_kernel
+@bare_kernel
 def exp_minus_abs(logits, out):
     """Write ``exp(-|logits|)``, 0 below ``exp(-708)``. O(n); no calls, so that it vectorises.
 
@@ -52,7 +52,7 @@ def exp_minus_abs(logits, out):
         out[v] = np.int64(bits).view(np.float64) if x > LOWEST else 0.0
 
 
-@inner_kernel
+@bare_kernel
 def keep_components(log_weights, logits, spare, kept, head, factors, some):
     """Fill the tables of the components that can matter; return how many they are.
 
@@ -101,7 +101,7 @@ def keep_components(log_weights, logits, spare, kept, head, factors, some):
     return n_kept
 
 
-@inner_kernel
+@bare_kernel
 def _log_one_plus(ratios, n):
     """Return ``sum log(1 + r)`` of ``n`` ratios in [0, 1] by products of at most 512 factors."""
     total, v = 0.0, 0
@@ -121,7 +121,7 @@ def _log_one_plus(ratios, n):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def _cheapest(logits, count, smallest):
     """Return the sum of the ``count`` smallest absolute logits: a few, or none."""
     for j in range(count):
@@ -137,7 +137,7 @@ def _cheapest(logits, count, smallest):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def peak_and_shares(joint, shares):
     """Write ``exp(joint - peak)`` and return ``peak = max(joint)`` and the sum of the shares."""
     peak = -np.inf
@@ -150,7 +150,7 @@ def peak_and_shares(joint, shares):
     return peak, total
 
 
-@inner_kernel
+@bare_kernel
 def look_ahead(shares, factors, up):
     """Write ``up = shares @ factors``: the bound once a label is off (first half) or on (second).
 
@@ -165,12 +165,12 @@ def look_ahead(shares, factors, up):
                 up[j] += share * factor[j]
 
 
-@inner_kernel
+@bare_kernel
 def _positive(x):
     return x if x > 0.0 else 0.0
 
 
-@inner_kernel
+@bare_kernel
 def charge(logits, kept, head, signs, joint):
     """Write ``joint_k``: ``head_k`` less the cost of the labels set to ``signs`` (0: free).
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 from colabel._kernels.cut_dense import cut_dense
 from colabel._kernels.cut_sparse import cut_sparse
 
@@ -56,7 +56,7 @@ def parametric_rows(unary, graph, work, order, spans, entry):
             top += 1
 
 
-@inner_kernel
+@bare_kernel
 def _gain(unary, graph, order, first, last):
     """Return what turning on the labels of a block adds, those before it being on."""
     total = 0.0
@@ -72,7 +72,7 @@ def _gain(unary, graph, order, first, last):
     return total
 
 
-@inner_kernel
+@bare_kernel
 def _part(order, trial, first, last):
     """Move the labels of a block that are on in ``trial`` to its front; return how many."""
     n_on, n_off = 0, 0

@@ -1,11 +1,11 @@
 """Maximum preflow on a dense graph with implicit terminals (Goldberg and Tarjan 1988)."""
 
-from colabel._kernels import inner_kernel
+from colabel._kernels import bare_kernel
 
 __all__ = ["push_relabel"]
 
 
-@inner_kernel
+@bare_kernel
 def push_relabel(m, excess, residual, vectors, side):
     """Mark in ``side`` the smallest source side of a minimum cut.
 
@@ -64,7 +64,7 @@ def push_relabel(m, excess, residual, vectors, side):
         side[i] = dist[i] < far
 
 
-@inner_kernel
+@bare_kernel
 def _nearest(m, row, dist):
     """Return the least distance of the labels to which arcs of a row lead. It vectorises."""
     nearest = m + 1
@@ -73,7 +73,7 @@ def _nearest(m, row, dist):
     return nearest
 
 
-@inner_kernel
+@bare_kernel
 def _close_gap(m, gap, dist, count):
     """Put labels beyond an empty distance out of reach of the sink."""
     for i in range(m):
@@ -83,7 +83,7 @@ def _close_gap(m, gap, dist, count):
             count[m + 1] += 1
 
 
-@inner_kernel
+@bare_kernel
 def _distances(m, excess, residual, vectors):
     """Set ``dist`` to the exact distance from the sink, ``m + 1`` out of reach, and count them.
 

@@ -6,7 +6,7 @@ hits and false alarms are counted against a true labeling; a table of zeros adds
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, inner_kernel, kernel
 
 __all__ = ["climb", "climb_pairs", "round_factors", "round_rows", "round_sizes"]
 
@@ -92,7 +92,7 @@ def round_factors(unary, matrix, factors, draws, nonempty, labels):
         climb_pairs(unary[i], matrix, reach, truth, table, nonempty, labels[i], field)
 
 
-@inner_kernel
+@bare_kernel
 def _keep(value, trial, best, labels):
     """Copy ``trial`` to ``labels`` if it is better, or as good with fewer labels."""
     fewer = 0
@@ -105,7 +105,7 @@ def _keep(value, trial, best, labels):
     return best
 
 
-@inner_kernel
+@bare_kernel
 def sort_falling(strength, order):
     """Write to ``order`` the labels by falling strength: shell sort, quick to compile."""
     V = order.size
@@ -122,7 +122,7 @@ def sort_falling(strength, order):
         gap = 1 if gap == 2 else (gap * 5) // 11
 
 
-@inner_kernel
+@bare_kernel
 def prefix(unary, matrix, order, truth, table, nonempty, labels, field):
     """Turn labels on in the order given and keep the best stage of it; set ``field`` to match.
 
@@ -203,7 +203,7 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
     return value
 
 
-@inner_kernel
+@bare_kernel
 def climb_pairs(unary, matrix, reach, truth, table, nonempty, labels, field):
     """Flip the two labels that gain most, then single ones, until nothing gains.
 
@@ -264,7 +264,7 @@ def pair_reach(matrix, table):
     return reach
 
 
-@inner_kernel
+@bare_kernel
 def _better_single(unary, truth, table, labels):
     """Return the best label to have alone, -1 if that is the one that is on."""
     best, found = -np.inf, -1
@@ -275,7 +275,7 @@ def _better_single(unary, truth, table, labels):
     return -1 if labels[found] else found
 
 
-@inner_kernel
+@bare_kernel
 def _loss_steps(table, hits, false, loss):
     """Write what the loss gains: a false or a true label turned on, a false or a true one off."""
     now = table[hits, false]
@@ -285,7 +285,7 @@ def _loss_steps(table, hits, false, loss):
     loss[3] = table[hits - 1, false] - now if hits > 0 else 0.0
 
 
-@inner_kernel
+@bare_kernel
 def _add(field, row, step):
     for m in range(field.size):
         field[m] += step * row[m]
@@ -323,7 +323,7 @@ def round_sizes(unary, matrix, mean, factors, draws, size, labels):
                     labels[i, j] = trial[j]
 
 
-@inner_kernel
+@bare_kernel
 def _swap(unary, matrix, labels, field):
     """Swap the pair that gains most until none does; return the score reached."""
     V = labels.size

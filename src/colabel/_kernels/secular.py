@@ -13,7 +13,7 @@ eigenvector. By weak duality ``sum_i c_i^2 / (4 (gaps_i + t)) + (t - d_0) S`` bo
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["sphere_rows", "sphere_sizes"]
 
@@ -126,7 +126,7 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
     return best
 
 
-@inner_kernel
+@bare_kernel
 def _weighted(C, G, E, slope, beta, inverse):
     """Return ``sum_j c_j^2 inverse_j`` for ``c = C + slope G - beta E``."""
     a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
@@ -146,7 +146,7 @@ def _weighted(C, G, E, slope, beta, inverse):
     return (a0 + a1) + (a2 + a3)
 
 
-@inner_kernel
+@bare_kernel
 def _root(c, gaps, radius2, start):
     """Return ``t`` of the maximum: 0 in the hard case, else the root of ``|x(t)|^2 = radius2``.
 
@@ -171,7 +171,7 @@ def _root(c, gaps, radius2, start):
     return t
 
 
-@inner_kernel
+@bare_kernel
 def _lengths(c, gaps, t):
     """Return ``|x(t)|^2`` and ``sum_i x_i^2 / (gaps_i + t)``; coordinates of 0/0 count as zero."""
     a0, a1, a2, a3, b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -197,7 +197,7 @@ def _lengths(c, gaps, t):
     return 0.25 * ((a0 + a1) + (a2 + a3)), 0.25 * ((b0 + b1) + (b2 + b3))
 
 
-@inner_kernel
+@bare_kernel
 def _dual(c, gaps, t):
     """Return ``sum_i c_i^2 / (4 (gaps_i + t))``, leaving out 0/0."""
     a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
@@ -217,7 +217,7 @@ def _dual(c, gaps, t):
     return 0.25 * ((a0 + a1) + (a2 + a3))
 
 
-@inner_kernel
+@bare_kernel
 def _point(c, gaps, t, radius2, x):
     """Write the maximiser to ``x``; in the hard case the missing length goes to the first."""
     length2 = 0.0

@@ -9,7 +9,7 @@ label. Units earlier in the table are placed earlier; randomness enters as that 
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["place_units", "swap_units"]
 
@@ -76,7 +76,7 @@ def place_units(indptr, indices, counts, label_ptr, label_units, shares, room, t
     return part
 
 
-@inner_kernel
+@bare_kernel
 def _rarest(left):
     """Return the first label with the fewest, but some, rows left."""
     best = 0
@@ -86,7 +86,7 @@ def _rarest(left):
     return best
 
 
-@inner_kernel
+@bare_kernel
 def _allow(allowed, room, filled, size, only_empty):
     """Mark the parts a unit of ``size`` rows may go to; see `place_units`."""
     for j in range(room.size):
@@ -96,7 +96,7 @@ def _allow(allowed, room, filled, size, only_empty):
             allowed[j] = not (only_empty and filled[j] > 0)
 
 
-@inner_kernel
+@bare_kernel
 def _neediest(wants_label, wants_rows, allowed, tie):
     """Return the allowed part that wants the label most, then rows most, then by ``tie``."""
     best, n_equal = -1, 0
@@ -160,7 +160,7 @@ def swap_units(indptr, indices, counts, part, surplus, weights, first, second):
     return n_swaps
 
 
-@inner_kernel
+@bare_kernel
 def _swap_gain(indptr, indices, counts, surplus, weights, here, there):
     """Return by how much the objective falls if two (unit, part) change places; -1 if forbidden."""
     (a, i), (b, j) = here, there
@@ -186,13 +186,13 @@ def _swap_gain(indptr, indices, counts, surplus, weights, here, there):
     return gain
 
 
-@inner_kernel
+@bare_kernel
 def _robs(surplus, weight):
     """Tell whether a part would hold no row of a label of which one or more are expected."""
     return weight < 1.0 + 1e-9 and surplus * weight + 1.0 < 0.5 * weight
 
 
-@inner_kernel
+@bare_kernel
 def _shift(indptr, indices, counts, surplus, unit, old, new):
     """Book a unit's counts from the part ``old`` to the part ``new``."""
     for q in range(indptr[unit], indptr[unit + 1]):

@@ -1,0 +1,76 @@
+"""A first call says that it compiles, keeps what it compiled, and runs where nothing can be kept."""
+
+import logging
+import os
+import subprocess
+import sys
+import types
+
+import numba
+import pytest
+
+from colabel._kernels import _compiling
+
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+DECODE = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+import numpy as np
+import colabel._kernels._compiling as compiling
+compiling.PATIENCE = 0.0
+from colabel.decoders.mixture_mode import MixtureMode
+from colabel.scores import Mixture
+found = MixtureMode().decode(Mixture(np.log([[0.4, 0.6]]), [[[3.0, 3.0], [-2.0, 0.5]]]))
+print(found.labels.tolist())
+"""
+
+
+def decode(**environment):
+    run = subprocess.run(
+        [sys.executable, "-c", DECODE],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines()
+
+
+@compiled
+def test_the_first_call_says_so_and_the_second_finds_it_on_disk(tmp_path):
+    first = decode(NUMBA_CACHE_DIR=str(tmp_path))
+    assert any(line.startswith("compiling mixture_mode for the first time") for line in first)
+    assert any(line.startswith("compiled mixture_mode in") for line in first)
+    assert decode(NUMBA_CACHE_DIR=str(tmp_path)) == first[-1:] == ["[[1, 1]]"]
+
+
+@compiled
+def test_kernels_run_where_no_folder_can_be_written(monkeypatch):
+    def refuse(*args, **options):
+        if options.pop("cache", False):
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(*args, **options)
+
+    import colabel._kernels as kernels
+
+    monkeypatch.setattr(kernels, "numba", types.SimpleNamespace(njit=refuse))
+    assert kernels.kernel(lambda x: x + 1)(2) == 3
+
+
+def test_quick_compiles_are_not_reported(caplog):
+    listener = _compiling._Listener()
+
+    def one():
+        pass
+
+    one.__module__ = "colabel._kernels.one"
+    event = types.SimpleNamespace(data={"dispatcher": types.SimpleNamespace(py_func=one)})
+    with caplog.at_level(logging.INFO, logger="colabel"):
+        listener.on_start(event)
+        listener.on_end(event)
+        one.__module__ = "elsewhere"  # a user's own kernel
+        listener.on_start(event)
+        listener.on_end(event)
+    assert not caplog.records
+    assert listener.depth == 0
