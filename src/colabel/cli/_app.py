@@ -6,6 +6,7 @@ one plain sentence on stderr; ``--debug`` (or ``COLABEL_DEBUG=1``) shows the tra
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -65,6 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = _WarningLines()
+        _show_log()
         sys.exit(_run(wanted, debug))
 
 
@@ -126,6 +128,20 @@ def _reader_has_gone() -> int:
     # Python flushes stdout once more at exit, which would complain again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
+
+
+class _LogLines(logging.Handler):
+    """Shows what colabel reports of long work: on stderr as it is at the time, above any bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"colabel: {record.getMessage()}", file=sys.stderr)  # noqa: T201
+
+
+def _show_log() -> None:
+    logger = logging.getLogger("colabel")
+    logger.setLevel(logging.INFO)
+    if not any(isinstance(handler, _LogLines) for handler in logger.handlers):
+        logger.addHandler(_LogLines())
 
 
 class _WarningLines:
