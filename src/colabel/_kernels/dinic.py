@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from colabel._kernels import bare_kernel
+from colabel._kernels import bare_kernel, inlined
 
 __all__ = ["dinic"]
 
 
-@bare_kernel
+@inlined
 def dinic(m, excess, arcs, vectors, side):
     """Mark in ``side`` the smallest source side of a minimum cut.
 
