@@ -6,15 +6,13 @@ Li et al. (2016) is compiled with the same Numba; it is given a few samples and 
 labelings it dequeues, and ``>=`` marks figures where some sample met the cap. *Limit* is one
 exponential per cell of the logits at 0.98 ns, the least any method that reads them all can take.
 Two threads are compared with one by wall time, which says little on a busy machine: the load is
-printed. The first call is timed in processes of their own with an empty cache.
+printed. Where samples differ much in what they need, the ratio is that of total times.
 """
 
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -32,14 +30,6 @@ ROOT = Path(__file__).resolve().parents[1]
 # Standard deviation of the log-weights; mean and standard deviation of the logits.
 REGIMES = {"trained": (3.0, -5.0, 1.5), "medium": (1.5, -3.0, 1.5), "diffuse": (0.5, -1.5, 1.0)}
 EXPONENTIAL = 0.98e-3  # microseconds
-FIRST_CALLS = {
-    "MixtureMode()": "from colabel.decoders.mixture_mode import MixtureMode as D; D().decode(T)",
-    'MixtureMode("paper")': "from colabel.decoders.mixture_mode import MixtureMode as D; "
-    'D("paper").decode(T)',
-    "ExpectedF()": "from colabel.decoders.expected_f import ExpectedF as D; D().decode(T)",
-    "ExpectedJaccard()": "from colabel.decoders.expected_jaccard import ExpectedJaccard as D; "
-    "D(0).decode(T)",
-}
 
 
 def table(regime, n_samples, n_components, n_labels, seed=0):
@@ -70,6 +60,8 @@ def cpu(work, scores, repeats):
 def mode_row(regime, n_labels, quick):
     """Time the search and the ranked lists on the same samples."""
     n_search, n_lists, cap = (64, 3, 1000) if quick else (128, 8, 5000)
+    if regime == "trained" and not quick:
+        n_lists = n_search  # quick enough there
     scores = table(regime, n_search, 50, n_labels)
     few = scores.take(slice(0, n_lists))
     search, lists = MixtureMode(), MixtureMode("paper", max_nodes=cap)
@@ -145,20 +137,6 @@ def threads_row(quick):
     return {"threads": n_threads, "gain": gain, "load": os.getloadavg()[0]}
 
 
-def first_call(name):
-    code = (
-        "import time, numpy as np\nfrom colabel.scores import Mixture\nimport numba, sklearn.base\n"
-        "T = Mixture(np.zeros((3, 2)), np.ones((3, 2, 4)))\nt = time.process_time()\n"
-        f"{FIRST_CALLS[name]}\nprint(time.process_time() - t)"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        out = subprocess.run(
-            [sys.executable, "-c", code], env=env, check=True, capture_output=True, text=True
-        )
-    return {"decoder": name, "seconds": float(out.stdout)}
-
-
 def show(title, rows):
     print(f"\n{title}")
     names = list(rows[0])
@@ -184,7 +162,6 @@ def main():
     }
     numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     results["threads"] = [threads_row(quick)]
-    results["first call, CPU seconds"] = [first_call(name) for name in FIRST_CALLS]
     for title, rows in results.items():
         show(title, rows)
     about = {"python": platform.python_version(), "numba": numba.__version__}

@@ -15,9 +15,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
 
 import json
 import platform
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -229,46 +227,6 @@ def certified(quick):
     return rows
 
 
-def first_call(module, name, call="decode(t)"):
-    """CPU seconds of a decoder's first call with an empty cache, in a new process."""
-    code = (
-        "import time, numpy as np\n"
-        "from colabel.losses import FBeta\n"
-        "from colabel.scores import Pairwise\n"
-        f"from colabel.decoders.{module} import {name}\n"
-        "C = np.ones((4, 4)) - np.eye(4)\n"
-        "t = Pairwise.from_dense(np.random.default_rng(0).normal(size=(3, 4)), -C)\n"
-        "start = time.process_time()\n"
-        f"{name}().{call}\n"
-        "print(time.process_time() - start)"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-    return float(done.stdout)
-
-
-def first_calls():
-    counts = "decode_counts(t, np.ones((3, 4), np.int8), FBeta().counts_table)"
-    cases = {
-        "Spectral.decode": ("spectral", "Spectral"),
-        "Spectral.decode_counts": ("spectral", "Spectral", counts),
-        "Mixing.decode": ("mixing", "Mixing"),
-        "Mixing.decode_size": ("mixing", "Mixing", "decode_size(t, 2)"),
-        "BranchAndBound.decode": ("branch_and_bound", "BranchAndBound"),
-    }
-    seconds = {name: first_call(*case) for name, case in cases.items()}
-    print("\nfirst call, empty cache, CPU s: ", end="")
-    print(", ".join(f"{name} {taken:.1f}" for name, taken in seconds.items()))
-    return seconds
-
-
 def main():
     quick = "--quick" in sys.argv
     rate = matrix_rate()
@@ -278,7 +236,6 @@ def main():
     results["semidefinite"] = semidefinite(quick, rate)
     results["large_semidefinite"] = large_semidefinite(quick, rate)
     results["branch_and_bound"] = certified(quick)
-    results["first_call_seconds"] = first_calls()
     for kind in ("spectral", "semidefinite"):
         for row in results[kind]:
             goal = GOALS.get(f"{kind} {row['V']}")
