@@ -148,7 +148,7 @@ def export(path):
     arrays, names = {}, []
     for V, density in SIZES:
         for regime in REGIMES:
-            scores, k = problem(V, density, regime, max(4, 4000 // V)), len(names)
+            scores, k = problem(V, density, regime, max(100, 8000 // V)), len(names)
             names.append(f"V = {V}, density {density}, {regime}")
             seconds = cpu(lambda s=scores: GraphCut().decode(s))
             arrays |= {f"unary_{k}": scores.unary, f"edges_{k}": scores.edges}
