@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import expit
 
 import instances
@@ -250,3 +251,20 @@ def test_pair_values_are_the_same_by_edges_and_by_matrix(n_edges):
         for row, z in zip(table.unary, Z, strict=True)
     ]
     np.testing.assert_allclose(table.value(Z), slow, atol=1e-12)
+
+
+@every_distribution
+def test_log_probabilities_are_those_of_labelings_of_0_and_1(name):
+    table = DISTRIBUTIONS[name](1, 3)
+    Y = table.sample(1, random_state=0)[:, 0]
+    expected = table.log_prob(Y)
+    for same in (Y.astype(float), Y.astype(bool), Y.tolist(), sparse.csr_array(Y)):
+        np.testing.assert_array_equal(table.log_prob(same), expected)
+    for wrong in (2 * Y, Y - 1, Y + 0.5, sparse.csr_array(2 * Y)):
+        with pytest.raises(ValueError, match="Y must hold 0 and 1 only"):
+            table.log_prob(wrong)
+    for wrong in (Y[:1], Y[:, :2], np.column_stack([Y, Y])):
+        with pytest.raises(ValueError, match="a labeling for each sample"):
+            table.log_prob(wrong)
+    with pytest.raises(ValueError, match="Y must be finite"):
+        table.log_prob(np.full(Y.shape, np.nan))

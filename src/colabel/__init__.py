@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         LabelPowerset,
         ProbabilisticClassifierChain,
     )
-    from colabel.structured import PairwiseCRF
+    from colabel.structured import PairwiseCRF, SubmodularSVC, SubmodularSVCCV
 
 __version__ = "0.1.0"
 
@@ -31,6 +31,8 @@ _HOME = {
     "LabelPowerset": "colabel.reduction",
     "PairwiseCRF": "colabel.structured",
     "ProbabilisticClassifierChain": "colabel.reduction",
+    "SubmodularSVC": "colabel.structured",
+    "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
     "load": "colabel.persistence",
     "save": "colabel.persistence",
@@ -46,6 +48,8 @@ __all__ = [
     "LabelPowerset",
     "PairwiseCRF",
     "ProbabilisticClassifierChain",
+    "SubmodularSVC",
+    "SubmodularSVCCV",
     "TunedThreshold",
     "__version__",
     "load",

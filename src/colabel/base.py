@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from colabel._sklearn import n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel.compat import check_compatible
-from colabel.decoders import BaseDecoder, make_decoder
+from colabel.decoders import BaseDecoder, make_decoder, top_m
+from colabel.decoders.base import check_whole
 from colabel.results import Decoded
-from colabel.scores import Mixture, Modular, ScoreTable
+from colabel.scores import Mixture, Modular, ScoreTable, Support
 
 __all__ = ["BLOCK_BYTES", "MultiLabelClassifier"]
 
@@ -31,6 +32,8 @@ __all__ = ["BLOCK_BYTES", "MultiLabelClassifier"]
 BLOCK_BYTES = 64 * 2**20
 # ``predict_proba`` stays this far from 0 and 1.
 PROBABILITY_FLOOR = 1e-12
+# Beyond these log-odds 1 - p holds nothing but rounding.
+LARGEST_LOG_ODDS = float(-np.log(np.finfo(np.float64).eps))
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -161,6 +164,31 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate(parts)
 
     @available_if(lambda self: self._probabilistic())
+    def predict_top_m(self, X: Any, m: int = 5) -> tuple[Labels, Floats]:
+        """Predict the ``m`` most probable labelings, most probable first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
+        m : int, default=5
+            At most the number of labelings that there are.
+
+        Returns
+        -------
+        labelings : ndarray of shape (n_samples, m, n_labels), int8
+            Without the empty one, where ``predict`` never gives it.
+        log_probabilities : ndarray of shape (n_samples, m)
+            ``-inf`` where the model knows of fewer labelings, as a beam or a vote does.
+        """
+        check_is_fitted(self)
+        check_whole(m, "m", least=1)
+        if self._target.one_dimensional:
+            raise ValueError("a 1-D target has classes, not labelings; see predict_proba")
+        parts = [self._top_m(table, m) for table in self._blocks(X)]
+        labelings, log_p = zip(*parts, strict=True)
+        return np.concatenate(labelings), np.concatenate(log_p)
+
+    @available_if(lambda self: self._probabilistic())
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each label: one (n_samples, n_labels) array.
 
@@ -172,7 +200,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Score each label; positive speaks for it: (n_samples, n_labels).
 
-        Log-odds where the model has probabilities. (n_samples,) for a 1-D target of two classes.
+        Log-odds where the model has probabilities. For a 1-D target of two classes (n_samples,);
+        for one of more, the largest score is that of the class predicted.
         """
         scores = self._label_scores(X)
         return scores[:, 0] if self._target.kind == "binary" else scores
@@ -256,6 +285,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         best = np.argmax(values, axis=1)
         return Decoded.exact(candidates[best], values[np.arange(len(best)), best])
 
+    def _top_m(self, table: ScoreTable, m: int) -> tuple[Labels, Floats]:
+        known = min(m, table.scores.shape[1]) if isinstance(table, Support) else m
+        labelings, log_p = top_m(table, known, nonempty=self._nonempty)
+        rest = (0, 0), (0, m - known)
+        return np.pad(labelings, (*rest, (0, 0))), np.pad(log_p, rest, constant_values=-np.inf)
+
     def _class_labelings(self) -> Labels:
         if self._target.kind == "binary":
             return np.array([[0], [1]], dtype=np.int8)
@@ -269,7 +304,15 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _label_scores(self, X: Any) -> Floats:
         """Score each column of the encoded target (see ``colabel._label_scores``)."""
-        return np.concatenate([table.label_scores() for table in self._blocks(X)])
+        return np.concatenate([self._column_scores(table) for table in self._blocks(X)])
+
+    def _column_scores(self, table: ScoreTable) -> Floats:
+        if self._target.kind != "multiclass" or isinstance(table, Modular):
+            return table.label_scores()
+        # As ``predict`` compares them: the labelings with one class on, not the marginals.
+        log_p = log_softmax(table.value_all(self._class_labelings()), axis=1)
+        with np.errstate(divide="ignore"):
+            return np.clip(log_p - np.log(-np.expm1(log_p)), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
     def _label_probabilities(self, X: Any) -> Floats:
         """Probability of each column of the encoded target."""

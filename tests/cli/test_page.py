@@ -25,6 +25,8 @@ def words(line):
     """The words of a line, lines and times left out."""
     line = re.sub(r"─+|in \d+\.\d s;|\"seconds\": .*", "", line)
     parts = line.split()
+    if len(parts) == 4 and all(NUMBER.fullmatch(part) for part in parts[1:]):
+        return parts[:-1]  # of `tune`
     is_row = len(parts) == 9 and parts[0] in list_methods()
     return parts[:-2] if is_row else parts
 
@@ -60,7 +62,7 @@ def test_every_command_of_the_page_prints_what_is_shown(run, tmp_path):
 
 def test_every_command_and_option_is_on_the_page(run):
     text = PAGE.read_text(encoding="utf-8")
-    for command in ("methods", "datasets", "info", "fit", "predict", "evaluate", "compare"):
+    for command in ("methods", "datasets", "info", "fit", "predict", "evaluate", "tune", "compare"):
         assert f"`colabel {command}" in text
         for option in re.findall(r"(--[a-z-]+)", run(command, "--help").out):
             assert option in text or option in ("--output", "--method", "--methods", "--param")

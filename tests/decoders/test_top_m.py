@@ -30,6 +30,24 @@ def test_top_labelings_equal_a_sort_of_all(table, regime):
         np.testing.assert_allclose(there / scale, best / scale, atol=1e-12)
 
 
+@pytest.mark.parametrize("table", [Mixture, Modular, Support])
+@pytest.mark.parametrize("regime", truth.REGIMES)
+def test_without_the_empty_labeling_the_others_follow(table, regime):
+    seen = 0
+    for j, scores in enumerate(truth.batches(table, regime, 300, max_labels=5)):
+        known = len(scores.labelings) if table is Support else 2**scores.n_labels - 1
+        m = min(known, (1, 2, 5, 40)[j % 4])
+        labelings, values = top_m(scores, m, nonempty=True)
+        every = truth.log_probs(scores)
+        seen += int(np.sum(every.argmax(axis=1) == 0))
+        every[:, 0] = -np.inf  # the empty one is the first of all
+        best = -np.sort(-every, axis=1)[:, :m]
+        scale = np.maximum(1.0, np.abs(np.nan_to_num(best, neginf=0.0)))
+        np.testing.assert_allclose(values / scale, best / scale, atol=1e-12)
+        assert labelings[np.isfinite(values)].any(axis=1).all()
+    assert seen > 0
+
+
 def test_all_labelings_can_be_asked_for():
     scores = instances.mixture(1, n_samples=2, n_labels=6, n_components=4)
     labelings, values = top_m(scores, 64)
@@ -65,6 +83,8 @@ def test_a_search_cut_short_says_so():
 def test_wrong_calls_are_named():
     with pytest.raises(ValueError, match="1 to 16"):
         top_m(instances.mixture(1), 17)
+    with pytest.raises(ValueError, match="1 to 15"):
+        top_m(instances.mixture(1), 16, nonempty=True)
     with pytest.raises(ValueError, match="1 to 2"):
         top_m(Support([[0, 1], [1, 1]], np.zeros((3, 2))), 0)
     for scores in (

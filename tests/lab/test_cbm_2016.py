@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from colabel.lab import reproduce
+from colabel.lab import find_plans, reproduce
 from colabel.lab.papers import cbm_2016
 from colabel.lab.papers.cbm_2016 import FIGURE_3, SUPPLEMENT, TABLE_1, TABLE_2
 from colabel.lab.plans import Reproduced
@@ -28,6 +28,24 @@ def test_numbers_and_settings_are_typed_where_they_belong():
     assert entry(TABLE_2, "pairCRF").build(0, "tmc2007-500").C == 0.1
     assert entry(TABLE_2, "BinRel LR").build(0, "scene").estimator.C == 2.0
     assert entry(TABLE_2, "PowSet LR").build(0, "scene").estimator.C == 1.0
+
+
+def test_the_tables_of_three_measures_have_the_same_cells():
+    """So that one run of them all fits each cell once."""
+    assert find_plans("cbm-2016.supplement") == sorted(SUPPLEMENT, key=lambda plan: plan.name)
+    assert {plan.measure for plan in SUPPLEMENT} == {"example_jaccard", "hamming_loss"}
+    for data in TABLE_2.data:
+        keys = [[e.variant(data).key for e in plan.entries] for plan in (TABLE_2, *SUPPLEMENT)]
+        assert keys[0] == keys[1] == keys[2]
+        assert len(set(keys[0])) == 12
+    figure = {entry.variant("tmc2007-500").key for entry in FIGURE_3.entries}
+    table = {entry.variant("tmc2007-500").key for entry in TABLE_2.entries}
+    assert len(figure & table) == 4  # three levels, and the mixture of 40 components
+
+
+def test_the_first_table_says_how_its_scale_was_chosen():
+    assert "scale of the scores (14) was chosen after seeing" in TABLE_1.note
+    assert cbm_2016.SCALE == 14.0
 
 
 @pytest.mark.parametrize("column", TABLE_1.data)

@@ -1,6 +1,7 @@
 """Tables of papers: registered, found, run, and set beside what was published."""
 
 import json
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from colabel import BinaryRelevance
 from colabel.datasets import Dataset, list_datasets
 from colabel.exceptions import MissingExtraError, UnknownNameError
 from colabel.lab import Entry, Plan, compare, find_plans, list_plans, plans, register, reproduce
+from colabel.lab.cell import run_cell
 from colabel.lab.methods import get_method
 from colabel.lab.store import read_results
 
@@ -235,3 +237,44 @@ def test_without_matplotlib_a_plan_says_why_there_is_no_picture(tmp_path):
         found = reproduce(a_generated_plan(draw=draw), tmp_path, quick=True)
     assert found.picture is None
     assert found.ours
+
+
+def test_tables_of_the_same_cells_are_fitted_once(monkeypatch, tmp_path):
+    fitted = []
+
+    def counting(build, train, test):
+        fitted.append(build())
+        return run_cell(build, train, test)
+
+    monkeypatch.setattr(sys.modules[compare.__module__], "run_cell", counting)
+    one = Entry("BR", "br", {"yeast": 80.0}, {"C": 0.1})
+    entries = (one, Entry("PowSet", "powset", {}, params_of={"yeast": {"C": 0.1}}))
+    first = a_plan(name="me.1", data=("yeast",), entries=entries, measure="hamming_loss")
+    second = a_plan(name="me.2", data=("yeast",), measure="subset_accuracy", as_loss=True)
+    second = replace(
+        second,
+        entries=(replace(one, name="binary", published={}), replace(one, name="C 1", params={})),
+    )
+    done = {}
+    found = [reproduce(p, tmp_path / p.name, done=done) for p in (first, second)]
+    assert len(fitted) == 3
+    (same,) = [row for row in read_results(tmp_path / "me.2") if row["method"] == "binary"]
+    (before,) = [row for row in read_results(tmp_path / "me.1") if row["method"] == "BR"]
+    assert {**same, "method": "BR"} == before
+    alone = reproduce(second)
+    assert len(fitted) == 5
+    assert found[1].ours == alone.ours
+    seeds = reproduce(replace(first, seeds=(1,), entries=(one,)), done=done)
+    assert len(fitted) == 6
+    assert seeds.ours
+
+
+def test_generated_data_share_nothing():
+    def made(name, split="train", *, seed):
+        X = np.random.default_rng([seed, split == "test"]).normal(size=(30, 2))
+        return Dataset(X, (X > 0).astype(np.int8), ("a", "b"), ("u", "v"), name, split)
+
+    plan = a_plan(data=("made",), load_data=made, seeds=(0, 1))
+    done = {}
+    assert reproduce(plan, done=done).ours
+    assert not done

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners import trees as module
 from colabel.learners.trees import Trees, read_lightgbm
+from oracles_trees import random_trees, walk
 
 MODEL = """tree
 version=v4
@@ -31,32 +31,17 @@ end of trees
 """
 
 
-def walk(trees, t, x):
-    node = 0
-    while node >= 0:
-        left = x[trees.feature[t, node]] <= trees.threshold[t, node]
-        node = (trees.left if left else trees.right)[t, node]
-    return trees.value[t, -1 - node]
+def make_trees(seed, n_trees=6, n_leaves=5, n_features=3):
+    arrays = random_trees(np.random.default_rng(seed), n_trees, n_leaves, n_features)
+    return Trees(*arrays, n_features)
 
 
-def random_trees(rng, n_trees, n_leaves, n_features):
-    """Grow each tree by splitting leaves at random."""
-    splits = n_leaves - 1
-    left, right = (np.full((n_trees, splits), -1, dtype=np.int32) for _ in range(2))
-    for t in range(n_trees):
-        left[t, 0], right[t, 0] = -1, -2
-        for node in range(1, splits):
-            parents = [(side, k) for side in (left, right) for k in range(node)]
-            side, k = parents[rng.integers(len(parents))]
-            while side[t, k] >= 0:
-                side, k = parents[rng.integers(len(parents))]
-            left[t, node], right[t, node] = side[t, k], -2 - node
-            side[t, k] = node
-    shape = n_trees, splits
-    feature = rng.integers(n_features, size=shape).astype(np.int32)
-    threshold = rng.integers(-2, 3, size=shape).astype(float)
-    value = rng.normal(size=(n_trees, n_leaves))
-    return Trees(feature, threshold, left, right, value, n_features)
+def slow_scores(trees, lines, X, n_lines):
+    out = np.zeros((n_lines, len(X)))
+    for t, line in enumerate(lines):
+        arrays = (trees.feature, trees.threshold, trees.left, trees.right, trees.value)
+        out[line] += [walk(x, *(array[t] for array in arrays)) for x in X]
+    return out
 
 
 def test_text_is_read_as_lightgbm_means_it():
@@ -66,39 +51,103 @@ def test_text_is_read_as_lightgbm_means_it():
     np.testing.assert_array_equal(trees.sums(X, 1), [[17, 27, 37]])
 
 
+@pytest.mark.parametrize("levels", [None, 3])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_text_of_a_lightgbm_model_reads_as_it_predicts(levels, kind):
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(1)
+
+    def draw(n):
+        return (
+            rng.normal(size=(n, 5)) if levels is None else rng.integers(levels, size=(n, 5)) - 1.0
+        )
+
+    X, new = draw(300), draw(500)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    params = {"num_leaves": 7, "verbosity": -1, "num_threads": 1, "min_data_in_leaf": 3}
+    booster = lightgbm.train(params, lightgbm.Dataset(kind(X), y), 20)
+    trees = read_lightgbm(booster.model_to_string(), 7, 5)
+    expected = booster.predict(kind(new), raw_score=True)
+    np.testing.assert_allclose(trees.sums(new, 1)[0], expected, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(30))
-def test_sums_are_those_of_walking_each_tree(seed, monkeypatch):
+def test_sums_deal_the_trees_to_lines_in_turn(seed):
     rng = np.random.default_rng(seed)
     n_lines, n_features = int(rng.integers(1, 4)), int(rng.integers(1, 6))
-    trees = random_trees(rng, 3 * n_lines, int(rng.integers(2, 7)), n_features)
+    trees = make_trees(seed, 3 * n_lines, int(rng.integers(2, 7)), n_features)
     X = rng.integers(-3, 4, size=(int(rng.integers(1, 90)), n_features)).astype(float)
-    expected = np.zeros((n_lines, len(X)))
-    for t in range(3 * n_lines):
-        expected[t % n_lines] += [walk(trees, t, x) for x in X]
-    np.testing.assert_allclose(trees.sums(X, n_lines), expected)
-    monkeypatch.setattr(module, "DENSE_CELLS", 20)
-    np.testing.assert_allclose(trees.sums(sparse.csr_array(X), n_lines), expected)
+    lines = np.tile(np.arange(n_lines), 3)
+    np.testing.assert_allclose(trees.sums(X, n_lines), slow_scores(trees, lines, X, n_lines))
 
 
-def test_a_state_that_leads_out_of_its_arrays_is_refused():
-    trees = random_trees(np.random.default_rng(0), 4, 5, 3)
+@pytest.mark.parametrize("seed", range(20))
+def test_sparse_rows_score_as_dense_ones(seed, monkeypatch):
+    monkeypatch.setattr("colabel.learners.trees.DENSE_CELLS", 8)
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((11, 3)) < 0.5, 0.0, rng.integers(-2, 4, size=(11, 3)))
+    trees, lines = make_trees(seed), rng.integers(4, size=6)
+    dense, csr = np.zeros((4, 11)), np.zeros((4, 11))
+    trees.add_to(dense, X, lines)
+    trees.add_to(csr, sparse.csr_array(X), lines)
+    np.testing.assert_array_equal(dense, csr)
+    np.testing.assert_allclose(dense, slow_scores(trees, lines, X, 4), atol=1e-12)
+
+
+def test_trees_refuse_rows_of_another_width_and_lines_that_are_not_there():
+    trees = make_trees(0)
+    with pytest.raises(ValueError, match="3 features cannot read 2"):
+        trees.add_to(np.zeros((1, 4)), np.zeros((4, 2)), np.zeros(6, dtype=np.int64))
+    for lines in (np.zeros(5, dtype=np.int64), np.full(6, 1), np.full(6, -1)):
+        with pytest.raises(ValueError, match="a line each"):
+            trees.add_to(np.zeros((1, 4)), np.zeros((4, 3)), lines)
+
+
+def test_no_trees_add_nothing():
+    out = np.ones((2, 4))
+    Trees.stumps(0, 4, 3).add_to(out, np.zeros((4, 3)), np.zeros(0, dtype=np.int64))
+    assert (out == 1.0).all()
+
+
+def test_trees_survive_a_pickle():
+    trees = make_trees(5)
     again = pickle.loads(pickle.dumps(trees))
-    np.testing.assert_array_equal(again.value, trees.value)
-    wrong = {
-        "feature": np.full_like(trees.feature, 3),
-        "left": np.full_like(trees.left, 4),
-        "right": np.full_like(trees.right, -6),
-        "threshold": trees.threshold[:, :2],
-        "value": trees.value[:, :4],
-        "n_features": 1,
-    }
-    for name, value in wrong.items():
-        with pytest.raises(ValueError, match="lead out"):
-            Trees.__new__(Trees).__setstate__({**vars(trees), name: value})
-    back = trees.left.copy()
-    back[0, 1] = 0  # a circle
+    for name in ("feature", "threshold", "left", "right", "value", "n_features"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(trees, name))
+
+
+FORGERIES = {
+    "a feature that X lacks": lambda s: s["feature"].__setitem__((0, 0), 3),
+    "a feature before the first": lambda s: s["feature"].__setitem__((0, 0), -1),
+    "a split that leads to itself": lambda s: s["left"].__setitem__((1, 0), 0),
+    "a split that leads back": lambda s: s["right"].__setitem__((1, 2), 1),
+    "a split that is not there": lambda s: s["left"].__setitem__((1, 1), 4),
+    "a leaf that is not there": lambda s: s["right"].__setitem__((0, 1), -6),
+    "values too few": lambda s: s.update(value=s["value"][:, :-1]),
+    "thresholds too few": lambda s: s.update(threshold=s["threshold"][:3]),
+    "flat arrays": lambda s: s.update(feature=s["feature"].ravel()),
+    "no splits at all": lambda s: s.update(
+        {name: s[name][:, :0] for name in ("feature", "threshold", "left", "right")}
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_forged_trees_are_refused_when_they_are_loaded(what):
+    trees = make_trees(7)
+    state = {name: getattr(trees, name) for name in vars(trees)}
+    Trees.__new__(Trees).__setstate__(dict(state))
+    FORGERIES[what](state)
     with pytest.raises(ValueError, match="lead out"):
-        Trees.__new__(Trees).__setstate__({**vars(trees), "left": back})
-    flat = {name: value[0] for name, value in vars(trees).items() if name != "n_features"}
-    with pytest.raises(ValueError, match="lead out"):
-        Trees.__new__(Trees).__setstate__({**flat, "n_features": 3})
+        Trees.__new__(Trees).__setstate__(state)
+
+
+def test_single_precision_is_kept_by_all_that_is_made_of_the_trees():
+    trees = Trees.stumps(2, 1, 1, single=True)
+    trees.threshold[:], trees.left[:], trees.right[:], trees.value[:] = 1.0, -1, -2, [[3, 5]]
+    above = np.array([[1.0 + 1e-12], [1e300], [-1e300]])  # the first is 1 in single precision
+    parts = [trees, trees.take(np.array([1, 0])), Trees.concatenate([trees])]
+    for same in (*parts, pickle.loads(pickle.dumps(trees))):
+        assert same.single
+        np.testing.assert_array_equal(same.sums(above, 2), [[3, 5, 3]] * 2)
+    assert not make_trees(0).single

@@ -19,6 +19,7 @@ from colabel.mixture._em import GatedMixture, runner
 from colabel.mixture._growers import LightGBMSource, ScikitSource
 from colabel.persistence import load as load_model
 from colabel.persistence import save
+from oracles import all_labelings
 
 ENGINES = {"lightgbm": LightGBMSource, "scikit-learn": ScikitSource}
 RUN = runner(1)
@@ -255,10 +256,17 @@ DEGENERATE = {
 def test_degenerate_data_are_normal_data(engine, name):
     X, Y = DEGENERATE[name]
     clf = ConditionalBernoulliMixture(4, experts=BoostedTrees(), n_steps=3, random_state=0)
-    clf.fit(X, Y)
-    assert np.isfinite(clf.predict_proba(X)).all()
-    assert clf.predict(X).shape == Y.shape
-    assert np.isfinite(clf.predict_joint(X).log_prob(Y)).all()
+    p = clf.fit(X, Y).predict_proba(X)
+    steady = np.flatnonzero((Y[0] == Y).all(axis=0))
+    np.testing.assert_array_equal(p[:, steady] > 0.9, Y[:, steady] > 0)
+    np.testing.assert_array_equal(p[:, steady] < 0.1, Y[:, steady] == 0)
+    table = clf.predict_joint(X)
+    everything = np.exp(table.value_all(all_labelings(Y.shape[1])))
+    np.testing.assert_allclose(everything.sum(axis=1), 1.0)
+    # Better than to know the rates alone, or as good where there is no more to know.
+    rate = np.clip(Y.mean(axis=0), 0.02, 0.98)
+    apart = np.log(np.where(Y > 0, rate, 1.0 - rate)).sum(axis=1)
+    assert table.log_prob(Y).mean() > apart.mean() - 0.02
 
 
 def test_dense_and_sparse_rows_give_the_same_model(engine):
@@ -387,6 +395,14 @@ def test_uneven_probabilities_stay_finite():
     )
     view = experts.view(X)
     experts.update(view, Y, np.ones((1, 200)), RUN)
-    experts.update(view, 1.0 - Y, np.ones((1, 200)), RUN)
+    sure = experts.logits(view, slice(0, 200))[:, 0, 0]
+    assert np.isfinite(sure).all()
+    np.testing.assert_array_equal(sure > 2.0, X[:, 0] > 1.5)
+    other = 1.0 - Y
+    before = experts.log_likelihoods(view, other, slice(0, 200))[0]
+    assert (before < -2.0).all()
+    experts.update(view, other, np.ones((1, 200)), RUN)
+    after = experts.log_likelihoods(view, other, slice(0, 200))[0]
+    assert np.isfinite(after).all()
+    assert after.sum() >= before.sum()
     assert np.isfinite(experts.logits(view, slice(0, 200))).all()
-    assert np.isfinite(experts.log_likelihoods(view, Y, slice(0, 200))).all()

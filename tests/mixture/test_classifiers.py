@@ -19,6 +19,7 @@ from colabel.mixture import ConditionalBernoulliMixture
 from colabel.mixture._classifiers import ClassifierExperts, ClassifierGate, check_classifier
 from colabel.mixture._em import runner
 from colabel.persistence import load, save
+from oracles import all_labelings
 
 RUN = runner(1)
 
@@ -105,7 +106,10 @@ def test_dead_components_weigh_nothing_and_unseen_ones_little():
     assert (found[2] < 0.01).all()
     experts = ClassifierExperts(GaussianNB(), 0)
     experts.update(X, Y, gamma, RUN)
-    assert np.isfinite(experts.logits(X, slice(0, 90))).all()
+    p = expit(experts.logits(X, slice(0, 90)))
+    # A dead component has nothing but the base rates to say.
+    np.testing.assert_allclose(p[:, 1], np.tile(Y.mean(axis=1), (90, 1)), atol=1e-4)
+    assert np.ptp(p[:, 0], axis=0).min() > 0.5
 
 
 def test_one_component_needs_no_gate():
@@ -162,15 +166,22 @@ def test_sparse_rows_are_handed_on_as_they_are():
     np.testing.assert_allclose(csr, dense, atol=1e-5)
 
 
-def test_pipelines_route_weights_where_the_user_says_so():
+@pytest.mark.parametrize("asked", [None, True, False])
+def test_responsibilities_reach_the_last_step_whatever_is_routed(asked):
+    """They are no user's metadata: requests, made or not, are about other weights."""
     X, Y, _ = problem()
+    pipe = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-9))
+    clf = ConditionalBernoulliMixture(2, experts=pipe, n_steps=2, random_state=0)
+    plain = clf.fit(X, Y.T).predict_proba(X)
     with config_context(enable_metadata_routing=True):
-        last = LogisticRegression().set_fit_request(sample_weight=True)
-        scaler = StandardScaler().set_fit_request(sample_weight=False)
-        clf = ConditionalBernoulliMixture(
-            2, experts=make_pipeline(scaler, last), n_steps=2, random_state=0
-        )
-        assert clf.fit(X, Y.T).score(X, Y.T) > 0.5
+        for step in (pipe[0], pipe[-1]) if asked is not None else ():
+            step.set_fit_request(sample_weight=asked)
+        np.testing.assert_array_equal(clf.fit(X, Y.T).predict_proba(X), plain)
+        weighed = clf.fit(X, Y.T, sample_weight=np.arange(90) % 3).predict_proba(X)
+        unable = make_pipeline(StandardScaler(), KNeighborsClassifier())
+        with pytest.raises(ValueError, match="experts must take sample_weight"):
+            clf.set_params(experts=unable).fit(X, Y.T)
+    assert np.abs(weighed - plain).max() > 0.01
 
 
 def test_the_random_state_reaches_the_classifiers():
@@ -217,8 +228,12 @@ def test_degenerate_data_are_normal_data(n, estimator):
     X = rng.normal(size=(n, 12))
     Y = np.column_stack([np.ones(n), np.zeros(n), np.arange(n) % 2]).astype(int)
     clf = ConditionalBernoulliMixture(4, experts=estimator, n_steps=2, random_state=0).fit(X, Y)
-    assert np.isfinite(clf.predict_proba(X)).all()
-    assert np.isfinite(clf.predict_joint(X).log_prob(Y)).all()
+    p = clf.predict_proba(X)
+    assert (p[:, 0] > 0.8).all()
+    assert (p[:, 1] < 0.2).all()
+    np.testing.assert_array_equal(clf.predict(X), Y)  # twelve features tell eight rows apart
+    everything = np.exp(clf.predict_joint(X).value_all(all_labelings(3)))
+    np.testing.assert_allclose(everything.sum(axis=1), 1.0)
 
 
 def test_the_objective_falls_with_full_fits():

@@ -8,8 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from colabel.mixture import _growers
 from colabel.mixture._boosted_trees import BoostedTrees
-from colabel.mixture._growers import LightGBMSource, ScikitSource, make_source, read_lightgbm
-from colabel.mixture._trees import Trees
+from colabel.mixture._growers import LightGBMSource, ScikitSource, make_source
 
 SOURCES = [LightGBMSource, ScikitSource]
 
@@ -40,27 +39,12 @@ def added(trees, lines, X, n_lines=1):
 def test_trees_harvested_say_what_the_library_said(source, levels, kind):
     for seed in range(10):
         X, residual, curvature, share = problem(seed, levels=levels)
-        X = X.astype(np.float32).astype(float)  # scikit-learn's trees see single precision
         grower = source(settings(feature_fraction=0.5), kind(X), np.ones(60)).grower(None, seed)
         said = [grower.grow(line, residual, curvature, share) for line in (0, 1, 0)]
         trees, lines = grower.harvest()
         assert lines.tolist() == [0, 1, 0]
         expected = np.stack([said[0] + said[2], said[1]])
         np.testing.assert_allclose(added(trees, lines, kind(X), 2), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("levels", [None, 3])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_text_of_a_lightgbm_model_reads_as_it_predicts(levels, kind):
-    X, *_ = problem(1, n=300, levels=levels)
-    y = X[:, 0] * X[:, 1] + X[:, 2]
-    params = {"num_leaves": 7, "verbosity": -1, "num_threads": 1, "min_data_in_leaf": 3}
-    booster = lightgbm.train(params, lightgbm.Dataset(kind(X), y), 20)
-    trees = read_lightgbm(booster.model_to_string(), Trees.stumps(0, 6, 5))
-    new = problem(2, n=500, levels=levels)[0]
-    expected = booster.predict(kind(new), raw_score=True)
-    found = added(trees, np.zeros(20, dtype=np.int64), new)[0]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def test_lightgbm_with_derivatives_of_the_logistic_loss_is_its_own_classifier():
@@ -97,6 +81,21 @@ def test_scikit_trees_are_weighted_least_squares_with_newton_leaves():
         here = leaf == node
         step = share[here] @ residual[here] / (share[here] @ curvature[here] + 2.0)
         np.testing.assert_allclose(found[here], 0.5 * step, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_beside_a_threshold_go_where_scikit_learn_sent_them(kind):
+    """The threshold is a single, 1000; doubles a little above it round to it."""
+    low, high = (float(x) for x in np.nextafter(np.float32(1000.0), np.float32([0.0, 2000.0])))
+    X = np.array([[low], [low], [high], [high]])
+    chosen = settings(feature_fraction=1.0)
+    grower = ScikitSource(chosen, kind(X), np.ones(4)).grower(None, 0)
+    said = grower.grow(0, np.array([-0.5, -0.5, 0.5, 0.5]), np.full(4, 0.25), np.ones(4))
+    assert said[0] < 0.0 < said[2]
+    trees, lines = grower.harvest()
+    assert trees.threshold[0, 0] == 1000.0
+    new = np.array([[low], [1000.0], [1000.0 + 1e-6], [high - 1e-6], [high]])
+    np.testing.assert_allclose(added(trees, lines, kind(new))[0], said[[0, 0, 0, 2, 2]])
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -145,7 +144,7 @@ def test_a_grower_that_finds_no_split_goes_on(source):
         said = grower.grow(1, residual, curvature, share)
         assert not grower.grow(2, nothing, curvature, share).any()
         trees, lines = grower.harvest()
-        found = added(trees, lines, X.astype(np.float32).astype(float), 3)
+        found = added(trees, lines, X, 3)
         np.testing.assert_allclose(found, [nothing, said, nothing], atol=1e-12, err_msg=str(turn))
     trees, lines = grower.harvest()
     assert len(trees) == len(lines) == 0

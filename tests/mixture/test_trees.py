@@ -1,12 +1,9 @@
-"""Trees as arrays, and sums of them."""
-
-import pickle
+"""Sums of trees."""
 
 import numpy as np
-import pytest
-from scipy import sparse
 
-from colabel.mixture._trees import ScoredRows, Trees, TreeSums
+from colabel.learners.trees import Trees
+from colabel.mixture._trees import ScoredRows, TreeSums
 from oracles_trees import random_trees, walk
 
 
@@ -24,19 +21,6 @@ def slow_scores(trees, lines, X, n_lines):
     for t, line in enumerate(lines):
         out[line] += [walk(x, *parts(trees, t)) for x in X]
     return out
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_sparse_rows_score_as_dense_ones(seed, monkeypatch):
-    monkeypatch.setattr("colabel.mixture._trees.DENSE_CELLS", 8)
-    rng = np.random.default_rng(seed)
-    X = np.where(rng.random((11, 3)) < 0.5, 0.0, rng.integers(-2, 4, size=(11, 3)))
-    trees, lines = make_trees(seed), rng.integers(4, size=6)
-    dense, csr = np.zeros((4, 11)), np.zeros((4, 11))
-    trees.add_to(dense, X, lines)
-    trees.add_to(csr, sparse.csr_array(X), lines)
-    np.testing.assert_array_equal(dense, csr)
-    np.testing.assert_allclose(dense, slow_scores(trees, lines, X, 4), atol=1e-12)
 
 
 def test_sums_add_each_step_once_and_lines_may_come_later():
@@ -80,54 +64,6 @@ def test_a_sum_without_steps_is_zero():
     sums.add([], np.zeros(0))
     sums.keep(np.zeros(0, dtype=np.int64))
     assert sums.scores(sums.view(np.ones((4, 2)))).shape == (0, 4)
-
-
-def test_trees_refuse_rows_of_another_width_and_lines_that_are_not_there():
-    trees = make_trees(0)
-    with pytest.raises(ValueError, match="3 features cannot read 2"):
-        trees.add_to(np.zeros((1, 4)), np.zeros((4, 2)), np.zeros(6, dtype=np.int64))
-    for lines in (np.zeros(5, dtype=np.int64), np.full(6, 1), np.full(6, -1)):
-        with pytest.raises(ValueError, match="a line each"):
-            trees.add_to(np.zeros((1, 4)), np.zeros((4, 3)), lines)
-
-
-def test_no_trees_add_nothing():
-    out = np.ones((2, 4))
-    Trees.stumps(0, 4, 3).add_to(out, np.zeros((4, 3)), np.zeros(0, dtype=np.int64))
-    assert (out == 1.0).all()
-
-
-def test_trees_survive_a_pickle():
-    trees = make_trees(5)
-    again = pickle.loads(pickle.dumps(trees))
-    for name in ("feature", "threshold", "left", "right", "value", "n_features"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(trees, name))
-
-
-FORGERIES = {
-    "a feature that X lacks": lambda s: s["feature"].__setitem__((0, 0), 3),
-    "a feature before the first": lambda s: s["feature"].__setitem__((0, 0), -1),
-    "a split that leads to itself": lambda s: s["left"].__setitem__((1, 0), 0),
-    "a split that leads back": lambda s: s["right"].__setitem__((1, 2), 1),
-    "a split that is not there": lambda s: s["left"].__setitem__((1, 1), 4),
-    "a leaf that is not there": lambda s: s["right"].__setitem__((0, 1), -6),
-    "values too few": lambda s: s.update(value=s["value"][:, :-1]),
-    "thresholds too few": lambda s: s.update(threshold=s["threshold"][:3]),
-    "flat arrays": lambda s: s.update(feature=s["feature"].ravel()),
-    "no splits at all": lambda s: s.update(
-        {name: s[name][:, :0] for name in ("feature", "threshold", "left", "right")}
-    ),
-}
-
-
-@pytest.mark.parametrize("what", FORGERIES)
-def test_forged_trees_are_refused_when_they_are_loaded(what):
-    trees = make_trees(7)
-    state = {name: getattr(trees, name) for name in vars(trees)}
-    Trees.__new__(Trees).__setstate__(dict(state))
-    FORGERIES[what](state)
-    with pytest.raises(ValueError, match="lead out"):
-        Trees.__new__(Trees).__setstate__(state)
 
 
 def test_views_know_their_rows():

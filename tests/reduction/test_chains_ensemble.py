@@ -158,13 +158,36 @@ def test_votes_do_not_follow_later_changes_of_parameters(data):
     ("params", "reason"),
     [
         ({"vote": "majority"}, "vote must be"),
-        ({"n_chains": 0}, "n_chains must be at least 1"),
-        ({"max_samples": 0.0}, "max_samples must be positive"),
+        ({"n_chains": 0}, "n_chains must be a whole number of at least 1, not 0"),
+        ({"n_chains": 3.0}, "n_chains must be a whole number of at least 1, not 3.0"),
+        ({"n_chains": True}, "n_chains must be a whole number of at least 1, not True"),
+        ({"max_samples": 0.0}, "max_samples must be a positive number or None, not 0.0"),
+        ({"max_samples": np.inf}, "max_samples must be a positive number or None, not inf"),
+        ({"max_samples": "all"}, "max_samples must be a positive number or None, not 'all'"),
+        ({"max_samples": True}, "max_samples must be a positive number or None, not True"),
     ],
 )
 def test_wrong_parameters_are_named(data, params, reason):
     with pytest.raises(ValueError, match=reason):
         ChainEnsemble(**params).fit(*data)
+
+
+def test_fitted_chains_vote_as_they_were_told_to(data):
+    """Parameters changed afterwards count from the next ``fit``."""
+    X, Y = data
+    for vote, other in (("label", "subset"), ("subset", "label"), ("subset", "nonsense")):
+        model = ChainEnsemble(n_chains=3, vote=vote, random_state=0).fit(X, Y)
+        before = model.predict(X), model.predict_proba(X), model.decode(X, "hamming").labels
+        mode = model.decode(X, "subset").labels
+        model.set_params(vote=other, n_chains=50, max_samples=-1)
+        after = model.predict(X), model.predict_proba(X), model.decode(X, "hamming").labels
+        for one, two in zip(before, after, strict=True):
+            np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(model.decode(X, "subset").labels, mode)
+    with pytest.raises(ValueError, match="vote must be"):
+        model.fit(X, Y)
+    again = model.set_params(vote="subset", n_chains=3, max_samples=None).fit(X, Y)
+    np.testing.assert_array_equal(again.predict(X), before[0])
 
 
 def test_published_accuracy_on_scene(real_data):

@@ -1,5 +1,7 @@
 """Conditional dependency networks: their own facts."""
 
+import collections
+import itertools
 import warnings
 
 import joblib
@@ -17,6 +19,7 @@ from colabel.reduction._dependency_network import (
     ConditionalDependencyNetwork,
     NotErgodicWarning,
 )
+from colabel.reduction._ergodic import _frozen
 from decoders import oracles_mixture as truth
 
 LINEAR = LogisticRegression(solver="liblinear", tol=1e-10)
@@ -86,9 +89,19 @@ def test_the_table_is_a_distribution_over_the_draws(data):
     np.testing.assert_allclose(np.exp(joint.scores).sum(axis=1), 1.0)
     counts = np.exp(joint.scores) * 90
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
-    some = joint.take([3, 1])
-    np.testing.assert_array_equal(some.marginals(), joint.marginals()[[3, 1]])
-    assert np.isfinite(joint.correlations()).all()
+    for rows in ([3, 1], slice(5, 2, -1), np.arange(len(X)) % 7 == 0):
+        some = joint.take(rows)
+        np.testing.assert_array_equal(some.marginals(), joint.marginals()[rows])
+        np.testing.assert_array_equal(some.scores, joint.scores[rows])  # to the last bit
+        np.testing.assert_array_equal(some.labelings, joint.labelings[rows])
+    assert type(some.take([0]).take([0])) is type(joint)
+    found = joint.correlations()
+    p, Z = np.exp(joint.scores), joint.labelings.astype(float)
+    for i in range(0, 300, 50):  # those of the draws themselves
+        some = np.repeat(Z[i], np.round(90 * p[i]).astype(int), axis=0)
+        moving = np.flatnonzero(some.std(axis=0) > 0)
+        expected = np.atleast_2d(np.corrcoef(some[:, moving].T))
+        np.testing.assert_allclose(found[i][np.ix_(moving, moving)], expected, atol=1e-9)
     for decoder in ("marginal", "expected_f", "expected_jaccard", "support_mode"):
         assert model.decode(X, decoder).labels.shape == Y.shape
     np.testing.assert_array_equal(
@@ -146,8 +159,24 @@ def test_perfectly_correlated_labels_are_warned_about(data):
         with pytest.warns(NotErgodicWarning, match=f"labels 2 and 3 are always {how}"):
             network.fit(X, labels)
     classes = np.eye(4, dtype=int)[np.digitize(X[:, 0], [-1, 0, 1])]
-    with pytest.warns(NotErgodicWarning, match="every label is determined by the others"):
+    with pytest.warns(NotErgodicWarning, match="labels 0, 1, 2 and 3 determine one another"):
         network.fit(X, classes)
+
+
+def test_a_frozen_group_beside_labels_that_move_is_warned_about(data):
+    """Exactly one of three is on; a fourth label moves, a fifth follows from the moving one."""
+    X, _ = data
+    rng = np.random.default_rng(0)
+    classes = np.eye(3, dtype=int)[rng.integers(3, size=300)]
+    free = rng.random(300) < 0.5
+    network = ConditionalDependencyNetwork(n_samples=5, random_state=0)
+    Y = np.column_stack([free, classes, rng.random(300) < 0.3]).astype(int)
+    with pytest.warns(NotErgodicWarning, match="labels 1, 2 and 3 determine one another"):
+        network.fit(X, Y)
+    with pytest.warns(NotErgodicWarning, match="determine one another"):
+        ConditionalDependencyNetwork(LINEAR, n_burn=1, n_samples=2).fit(X, Y)
+    draws, _ = network.conditionals_.at(X[:20]).gibbs(network.cuts_, 50)
+    assert draws[:, :, 0].std(axis=1).min() > 0.0  # the free label does move
 
 
 def test_conditionals_certain_of_each_other_are_warned_about():
@@ -161,8 +190,52 @@ def test_conditionals_certain_of_each_other_are_warned_about():
     for other in (second, ~second):
         Y = np.column_stack([first, third, other]).astype(int)
         network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_samples=10)
-        with pytest.warns(NotErgodicWarning, match="labels 0 and 2 are certain of each other"):
+        with pytest.warns(NotErgodicWarning, match="labels 0 and 2 are certain of one another"):
             network.fit(X, Y)
+
+
+def test_three_conditionals_certain_of_one_another_are_warned_about():
+    rng = np.random.default_rng(1)
+    X = 0.01 * rng.normal(size=(3000, 1))
+    classes = np.eye(3, dtype=int)[rng.integers(3, size=3000)]
+    classes[0] = 1, 1, 0
+    classes[1] = 0
+    Y = np.column_stack([classes, rng.random(3000) < 0.5]).astype(int)
+    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e5), n_samples=10)
+    with pytest.warns(NotErgodicWarning, match="labels 0, 1 and 2 are certain of one another"):
+        network.fit(X, Y)
+
+
+def slow_frozen(Y):
+    """The largest group within which no two rows differ in one label, trying them all."""
+    n_labels = Y.shape[1]
+    for size in range(n_labels, 0, -1):
+        for group in itertools.combinations(range(n_labels), size):
+            rows = np.unique(Y[:, group], axis=0)
+            apart = (rows[:, None] != rows).sum(axis=2)
+            if len(rows) > 1 and apart[apart > 0].min() > 1:
+                return list(group)
+    return []
+
+
+def test_frozen_groups_are_those_that_trying_all_finds():
+    sizes = collections.Counter()
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        Y = (rng.random((rng.integers(1, 9), rng.integers(1, 6))) < 0.5).astype(np.int8)
+        Y = Y[:, (Y.any(axis=0) & ~Y.all(axis=0))]
+        if Y.shape[1]:
+            found = list(_frozen(Y))
+            assert found == slow_frozen(Y)
+            sizes[len(found)] += 1
+    assert min(sizes[n] for n in (0, 2, 3, 4)) > 5
+
+
+def test_many_frozen_labels_are_counted(data):
+    X, _ = data
+    classes = np.eye(9, dtype=int)[np.arange(300) % 9]
+    with pytest.warns(NotErgodicWarning, match="labels 0, 1, 2, 3, 4 and 4 more determine"):
+        ConditionalDependencyNetwork(n_samples=2, random_state=0).fit(X, classes)
 
 
 def test_ordinary_labels_are_not_warned_about(data):
@@ -218,9 +291,12 @@ def test_classes_of_a_1d_target_are_compared_by_pseudo_likelihood(inner):
 @pytest.mark.parametrize(
     ("params", "reason"),
     [
-        ({"n_chains": 0}, "n_chains must be at least 1"),
-        ({"n_burn": -1}, "n_burn must be at least 0"),
-        ({"n_samples": 0}, "n_samples must be at least 1"),
+        ({"n_chains": 0}, "n_chains must be a whole number of at least 1"),
+        ({"n_burn": -1}, "n_burn must be a whole number of at least 0"),
+        ({"n_chains": 2.0}, "n_chains must be a whole number of at least 1, not 2.0"),
+        ({"n_burn": "5"}, "n_burn must be a whole number of at least 0, not '5'"),
+        ({"n_samples": True}, "n_samples must be a whole number of at least 1, not True"),
+        ({"n_samples": 0}, "n_samples must be a whole number of at least 1"),
         ({"estimator": LinearSVC()}, "needs an estimator with predict_proba"),
     ],
 )

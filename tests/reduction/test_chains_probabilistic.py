@@ -208,8 +208,10 @@ def test_impossible_labelings_do_no_harm(data):
     ("params", "reason"),
     [
         ({"search": "a-star"}, "search must be"),
-        ({"width": 0}, "width must be at least 1"),
-        ({"max_nodes": 0}, "max_nodes must be at least 1"),
+        ({"width": 0}, "width must be a whole number of at least 1, not 0"),
+        ({"width": 15.0}, "width must be a whole number of at least 1, not 15.0"),
+        ({"max_nodes": 0}, "max_nodes must be a whole number of at least 1, not 0"),
+        ({"max_nodes": 1e5}, "max_nodes must be a whole number of at least 1, not 100000.0"),
         ({"estimator": LinearSVC()}, "needs an estimator with predict_proba; got LinearSVC"),
         ({"empty": "maybe"}, "empty must be"),
         ({"order": "sorted"}, "order must be"),
@@ -218,6 +220,23 @@ def test_impossible_labelings_do_no_harm(data):
 def test_wrong_parameters_are_named(data, params, reason):
     with pytest.raises(ValueError, match=reason):
         ProbabilisticClassifierChain(**params).fit(*data)
+
+
+def test_a_search_changed_after_fitting_is_checked_too(wide):
+    X, Y = wide
+    chain = ProbabilisticClassifierChain(search="beam", width=2).fit(X, Y)
+    narrow = chain.predict_joint(X)
+    assert chain.set_params(width=7).predict_joint(X).scores.shape[1] == 7
+    for wrong in ({"width": 0}, {"width": 2.5}, {"max_nodes": -1}, {"search": "none"}):
+        chain.set_params(**wrong)
+        for call in (chain.predict, chain.predict_proba, chain.predict_joint, chain.decode):
+            with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+                call(X)
+        chain.set_params(search="beam", width=2, max_nodes=100)
+    np.testing.assert_array_equal(chain.predict_joint(X).scores, narrow.scores)
+    for n_draws in (-1, 1.5):
+        with pytest.raises(ValueError, match="n_draws must be a whole number"):
+            chain.sample(X, n_draws)
 
 
 def test_blocks_of_rows_give_the_same(wide, monkeypatch):

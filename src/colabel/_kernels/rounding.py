@@ -187,7 +187,7 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
                 for j in range(V):
                     labels[j] = 0
                     field[j] = unary[j]
-                size, hits = 0, 0
+                size, hits = np.int64(0), np.int64(0)
         if flip < 0:
             break
         step = 1 - 2 * labels[flip]

@@ -24,7 +24,17 @@ from colabel.exceptions import ColabelError, DatasetNotFoundError, UnknownNameEr
 __all__ = ["app", "main"]
 
 # In the order a newcomer needs them, which is the order of the help text.
-COMMANDS = ("methods", "datasets", "info", "fit", "predict", "evaluate", "compare", "reproduce")
+COMMANDS = (
+    "methods",
+    "datasets",
+    "info",
+    "fit",
+    "predict",
+    "evaluate",
+    "tune",
+    "compare",
+    "reproduce",
+)
 # typer carries click inside since 0.27 and used the click package before; both look like this.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 

@@ -17,6 +17,7 @@ from colabel.cli._text import number, printable, shown
 if TYPE_CHECKING:
     from colabel.lab.compare import Row
     from colabel.lab.plans import Reproduced
+    from colabel.lab.tune import Tuning
 
 __all__ = [
     "arrow",
@@ -26,6 +27,8 @@ __all__ = [
     "reproduction_table",
     "summary_table",
     "titled",
+    "trial_progress",
+    "tuning_table",
 ]
 
 SHOWN = {
@@ -53,14 +56,13 @@ def arrow(measure: str) -> str:
     """Say which way is better."""
     from colabel.metrics import get_measure
 
-    upward = measure.startswith("accuracy_") or get_measure(measure).greater_is_better
+    upward = measure.startswith("accuracy_") or measure == "log_likelihood"
+    upward = upward or get_measure(measure).greater_is_better
     return "↑" if upward else "↓"
 
 
-@contextmanager
-def progress() -> Iterator[dict[str, Any]]:
-    """Show a progress bar on stderr while ``compare`` runs with the callbacks given."""
-    bar = Progress(
+def _bar() -> Progress:
+    return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
@@ -70,7 +72,23 @@ def progress() -> Iterator[dict[str, Any]]:
         # Where stderr is a file, a bar would only leave an empty line.
         disable=not Console(stderr=True).is_terminal,
     )
-    with bar:
+
+
+@contextmanager
+def trial_progress(method: str) -> Iterator[dict[str, Any]]:
+    """Show a progress bar on stderr while ``tune`` runs with the callbacks given."""
+    with _bar() as bar:
+        task = bar.add_task(printable(f"{method}: settings"), total=None)
+        yield {
+            "on_plan": lambda n_trials: bar.update(task, total=n_trials),
+            "on_trial": lambda trial: bar.advance(task),
+        }
+
+
+@contextmanager
+def progress() -> Iterator[dict[str, Any]]:
+    """Show a progress bar on stderr while ``compare`` runs with the callbacks given."""
+    with _bar() as bar:
         task = bar.add_task("loading data", total=None)
         yield {
             "on_plan": lambda n_cells: bar.update(task, total=n_cells),
@@ -115,6 +133,8 @@ def reproduction_table(found: Reproduced) -> Group:
     plan = found.plan
     measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
     unit = ", per cent" if plan.percent else ""
+    if plan.quantity:
+        measure, unit = "", f"per cent of the {plan.quantity}" if plan.percent else plan.quantity
     last = ("difference",) if plan.bound is None else ("% of bound", "paper's %")
     table = plain_table()
     for heading in ("data", "method", "ours", "paper", *last):
@@ -124,6 +144,23 @@ def reproduction_table(found: Reproduced) -> Group:
         values = _spread(ours, found.spread.get(cell), plan.percent), _value(theirs, plan.percent)
         table.add_row(*map(shown, cell), *values, *_comparison(found, cell))
     return titled(f"{plan.name}: {plan.title} ({measure}{unit})", table)
+
+
+def tuning_table(found: Tuning, n_rows: int) -> tuple[Table, str]:
+    """Show the best settings of a search, and say what they were chosen by."""
+    table = plain_table()
+    names = [*found.best.parameters]
+    for name in names:
+        table.add_column(printable(name.rpartition("__")[2]), justify="right", overflow="fold")
+    for heading in (f"{found.metric} {arrow(found.metric)}", "±", "fit s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for trial in found.trials[:n_rows]:
+        values = [shown(trial.parameters[name]) for name in names]
+        seconds = "–" if trial.failed else f"{trial.fit_seconds:.2f}"
+        table.add_row(*values, number(trial.value), number(trial.spread), seconds)
+    n_trials = len(found.trials)
+    rest = f", the best {n_rows}" if n_trials > n_rows else ""
+    return table, f"{n_trials} settings by {found.n_folds} folds{rest}"
 
 
 def _comparison(found: Reproduced, cell: tuple[str, str]) -> list[str]:

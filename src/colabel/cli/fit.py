@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -47,22 +47,35 @@ def fit(
 ) -> None:
     """Fit a method to data and save the model."""
     from colabel.lab.methods import make
-    from colabel.persistence import save
 
     params = parse_params(param)
     estimator = make(method, params, seed)
     check_file(output, data, xml)
     dataset = load_training_data(data, labels, xml, n_features=n_features)
+    notes = {"method": method, "parameters": params, "seed": seed, "data": data, "labels": labels}
+    seconds = fit_and_save(estimator, dataset, output, xml, notes)
+    typer.echo(
+        f"fitted {method} to {dataset.n_samples} samples of {data} in {seconds:.1f} s; "
+        f"model in {output}"
+    )
+
+
+def fit_and_save(
+    estimator: Any, dataset: Dataset, output: Path, xml: Path | None, notes: dict[str, Any]
+) -> float:
+    """Fit an estimator, keep it with ``notes`` on how it was made; return the seconds of fitting.
+
+    ``notes`` have ``method``, ``parameters``, ``seed``, ``data`` and ``labels``, as in the call.
+    """
+    from colabel.persistence import save
+
+    data = notes["data"]
     started = time.perf_counter()
-    with explain_missing(dataset, data, method):
+    with explain_missing(dataset, data, notes["method"]):
         estimator.fit(dataset.X, dataset.Y)
     seconds = time.perf_counter() - started
     metadata = {
-        "method": method,
-        "parameters": params,
-        "seed": seed,
-        "data": data,
-        "labels": labels,
+        **notes,
         "xml": None if xml is None else str(xml.absolute()),
         "zero_based": _is_zero_based(dataset) if is_svmlight(data) else None,
         "label_names": list(dataset.label_names),
@@ -70,10 +83,7 @@ def fit(
         "fit_seconds": seconds,
     }
     save(estimator, output, metadata=metadata)
-    typer.echo(
-        f"fitted {method} to {dataset.n_samples} samples of {data} in {seconds:.1f} s; "
-        f"model in {output}"
-    )
+    return seconds
 
 
 def _is_zero_based(dataset: Dataset) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from colabel.cli.compare import RunDir
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
+    from colabel.lab.cell import CellResult
     from colabel.lab.plans import Reproduced
 
 
@@ -33,10 +35,12 @@ def reproduce(
 
     plans = find_plans(paper)
     check_folder(output)
-    results = []
+    results: list[Reproduced] = []
+    done: dict[Hashable, CellResult] = {}  # tables of one paper share many cells
     for plan in plans:
         with progress() as callbacks:
-            results.append(run(plan, output / plan.name, quick=quick, **callbacks))
+            found = run(plan, output / plan.name, quick=quick, done=done, **callbacks)
+        results.append(found)
     if as_json:
         print_json([_as_dict(found) for found in results])
     else:

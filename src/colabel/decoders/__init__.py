@@ -102,6 +102,11 @@ def make_decoder(decoder: str | BaseDecoder, table: type[ScoreTable] | None = No
         decoder = MODES[table]
     elif isinstance(decoder, str):
         decoder = TARGETS.get(decoder, decoder)
+    if decoder == "top_m":
+        raise UnknownNameError(
+            "top_m gives several labelings a sample, so it is no decoder: call predict_top_m(X, m) "
+            "of the estimator, or colabel.decoders.top_m(table, m)"
+        )
     if not isinstance(decoder, str) or decoder not in DECODERS:
         raise UnknownNameError(
             "decoder must be a decoder object, a measure (subset, hamming, f1, jaccard) or one of "

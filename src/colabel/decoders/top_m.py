@@ -18,7 +18,9 @@ from colabel.scores import Mixture, Modular, ScoreTable, Support
 __all__ = ["top_m"]
 
 
-def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labels, Floats]:
+def top_m(
+    scores: ScoreTable, m: int, *, nonempty: bool = False, max_nodes: int = 100_000
+) -> tuple[Labels, Floats]:
     """Return the ``m`` most probable labelings of each sample, most probable first.
 
     Parameters
@@ -26,6 +28,8 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
     scores : Mixture, Modular with log-odds, or Support with probabilities
     m : int
         At least 1, at most the number of labelings (of the support).
+    nonempty : bool, default=False
+        Leave the empty labeling out.
     max_nodes : int, default=100_000
         Nodes opened per sample of a ``Mixture``; where more are needed a ``ConvergenceWarning``
         is given and better labelings may have been missed.
@@ -61,15 +65,16 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
         )
     check_whole(max_nodes, "max_nodes", least=1)
     known = scores.scores.shape[1] if isinstance(scores, Support) else 2**scores.n_labels
+    known -= nonempty and not isinstance(scores, Support)
     if not isinstance(m, Integral) or not 1 <= m <= known:
         raise ValueError(
             f"m must be a whole number, 1 to {known} (the number of labelings), not {m}"
         )
     if isinstance(scores, Support):
-        return _of_support(scores, m)
+        return _of_support(scores, m, nonempty)
     if isinstance(scores, Modular):
-        return _of_modular(scores, m)
-    labels, values, left = most_probable(scores, m, False, max_nodes)
+        return _of_modular(scores, m, nonempty)
+    labels, values, left = most_probable(scores, m, nonempty, max_nodes)
     missed = int(np.sum(left > values[:, -1]))
     if missed:
         warnings.warn(
@@ -81,13 +86,20 @@ def top_m(scores: ScoreTable, m: int, *, max_nodes: int = 100_000) -> tuple[Labe
     return labels, values
 
 
-def _of_support(scores: Support, m: int) -> tuple[Labels, Floats]:
+def _of_support(scores: Support, m: int, nonempty: bool) -> tuple[Labels, Floats]:
     count = np.broadcast_to(scores.labelings.sum(axis=-1, dtype=np.int64), scores.scores.shape)
-    chosen = np.lexsort((count, -scores.scores), axis=1)[:, :m]
-    return scores.pick(chosen), np.take_along_axis(scores.scores, chosen, axis=1)
+    values = np.where(count == 0, -np.inf, scores.scores) if nonempty else scores.scores
+    chosen = np.lexsort((count, -values), axis=1)[:, :m]
+    return scores.pick(chosen), np.take_along_axis(values, chosen, axis=1)
 
 
-def _of_modular(scores: Modular, m: int) -> tuple[Labels, Floats]:
+def _of_modular(scores: Modular, m: int, nonempty: bool) -> tuple[Labels, Floats]:
+    if nonempty:  # it is one of m + 1, or less probable than they are
+        labels, values = _of_modular(scores, m + 1, False)
+        kept = np.argsort(~labels.any(axis=2), axis=1, kind="stable")[:, :m]
+        return np.take_along_axis(labels, kept[:, :, None], axis=1), np.take_along_axis(
+            values, kept, axis=1
+        )
     best = (scores.unary > 0).astype(np.int8)
     labels = np.repeat(best[:, None, :], m, axis=1)
     for i, cost in enumerate(np.abs(scores.unary)):

@@ -3,11 +3,14 @@
 from colabel.lab.compare import compare, default_methods, summarise
 from colabel.lab.methods import METHODS, list_methods, make
 from colabel.lab.plans import Entry, Plan, find_plans, list_plans, register, reproduce
+from colabel.lab.tune import Trial, Tuning, tune
 
 __all__ = [
     "METHODS",
     "Entry",
     "Plan",
+    "Trial",
+    "Tuning",
     "compare",
     "default_methods",
     "find_plans",
@@ -17,4 +20,5 @@ __all__ = [
     "register",
     "reproduce",
     "summarise",
+    "tune",
 ]

@@ -6,7 +6,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,11 +36,16 @@ LONG_MESSAGE = 200
 
 @dataclass(frozen=True)
 class Variant:
-    """An estimator to compare: its name, how to build it for a seed, and its parameters."""
+    """An estimator to compare: its name, how to build it for a seed, and its parameters.
+
+    ``key`` is equal for variants that build equal estimators, whatever their names; None is equal
+    to no other.
+    """
 
     name: str
     build: Callable[[int], Any]
     parameters: dict[str, Any]
+    key: Hashable | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def compare(
     seeds: Iterable[int] = (0,),
     run_dir: str | os.PathLike[str] | None = None,
     load_data: Callable[..., Dataset] = load,
+    done: dict[Hashable, CellResult] | None = None,
     on_plan: Callable[[int], None] = lambda n_cells: None,
     on_start: Callable[[str, str], None] = lambda data, method: None,
     on_row: Callable[[Row], None] = lambda row: None,
@@ -119,6 +125,9 @@ def compare(
         Folder for ``results.csv`` and ``run.json``.
     load_data : callable
         Replaces ``colabel.datasets.load``.
+    done : dict or None
+        Cells that earlier comparisons of the same data have run, which are not run again; those
+        run are added. For variants that have a ``key``.
     on_plan, on_start, on_row : callable
         Told the number of cells, what starts, and what has finished.
 
@@ -144,8 +153,14 @@ def compare(
         train, test = fold.train(), fold.test()
         for variant in variants[fold.name]:
             on_start(fold.name, variant.name)
-            result = _brief(run_cell(partial(variant.build, fold.seed), train, test), train, test)
             where = fold.name, splits[fold.name], fold.number, fold.seed
+            cell = None if done is None or variant.key is None else (*where, variant.key)
+            result = None if done is None else done.get(cell)
+            if result is None:
+                build = partial(variant.build, fold.seed)
+                result = _brief(run_cell(build, train, test), train, test)
+            if done is not None and cell is not None:
+                done[cell] = result
             row = Row(*where, variant.name, variant.parameters, result)
             rows.append(row)
             if store is not None:

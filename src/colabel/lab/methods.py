@@ -18,7 +18,16 @@ from colabel.exceptions import UnknownNameError
 from colabel.model_selection import TunedThreshold
 from colabel.model_selection._tuned_threshold import RULES
 
-__all__ = ["METHODS", "RULES", "Method", "capabilities", "get_method", "list_methods", "make"]
+__all__ = [
+    "METHODS",
+    "RULES",
+    "Method",
+    "capabilities",
+    "full_name",
+    "get_method",
+    "list_methods",
+    "make",
+]
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Method:
     summary : str
         One line.
     space : mapping
-        Parameters worth searching and their values.
+        Parameters worth searching, those that matter most first, and their values.
     demo : bool
         Whether ``colabel compare`` runs it when no methods are named.
     """
@@ -49,9 +58,11 @@ class Method:
     demo: bool = True
 
 
-# The grids of supplement A.2 of Li et al. (2016), thinned.
-VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6)
-COMPONENTS = (5, 15, 30, 45, 60)
+# The grids of supplement A.2 of Li et al. (2016).
+VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
+COMPONENTS = tuple(range(5, 61, 5))
+# Relative to the mean squared norm of the rows.
+PENALTIES = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
 
 
 def _new(
@@ -164,14 +175,28 @@ METHODS: dict[str, Method] = {
             demo=False,
         ),
         Method(
+            "sml",
+            _new("structured.SubmodularSVC"),
+            "sml-2011",
+            "linear, with attracting pairs, trained for F",
+            {"alpha": PENALTIES, "coupling_scale": (0.3, 1.0, 3.0)},
+        ),
+        Method(
+            "rml",
+            _new("structured.SubmodularSVC", couplings=None),
+            "sml-2011",
+            "linear, without pairs, trained for F",
+            {"alpha": PENALTIES},
+        ),
+        Method(
             "cbm-lr",
             _new("mixture.ConditionalBernoulliMixture"),
             "cbm-2016",
             "mixture of logistic regressions, gated",
             {
+                "gate_variance": VARIANCES,
+                "expert_variance": VARIANCES,
                 "n_components": COMPONENTS,
-                "expert_variance": (1.0, 10.0, 100.0, 1e4),
-                "gate_variance": (0.3, 1.0, 3.0, 10.0, 100.0, 1e4),
                 "n_steps": (5, 10, 20),
             },
         ),
@@ -189,9 +214,9 @@ METHODS: dict[str, Method] = {
             "mixture of boosted trees, gated",
             {
                 "n_components": COMPONENTS,
-                "n_steps": (10, 20, 30),
-                "experts__learning_rate": (0.1, 0.2),
                 "experts__reg_lambda": (1.0, 3.0, 10.0),
+                "experts__learning_rate": (0.1, 0.2),
+                "n_steps": (10, 20, 30),
             },
             demo=False,
         ),
@@ -238,7 +263,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     if rule is not None:
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
-        full = _full_name(estimator, key, name)
+        full = full_name(estimator, key, name)
         _check_kind(estimator.get_params()[full], value, full, name)
         estimator.set_params(**{full: value})
     if seed is not None:
@@ -271,7 +296,8 @@ def _check_kind(present: Any, value: Any, key: str, method: str) -> None:
         )
 
 
-def _full_name(estimator: Any, key: str, method: str) -> str:
+def full_name(estimator: Any, key: str, method: str) -> str:
+    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name."""
     known = sorted(estimator.get_params(), key=lambda full: (full.count("__"), full))
     for full in known:
         if full == key or full.endswith(f"__{key}"):

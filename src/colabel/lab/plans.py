@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -19,6 +20,7 @@ from sklearn.model_selection import GridSearchCV
 
 from colabel.datasets import Dataset, load
 from colabel.exceptions import DatasetNotFoundError, MissingExtraError, UnknownNameError
+from colabel.lab.cell import CellResult
 from colabel.lab.compare import Row, Variant, _versions, compare
 from colabel.lab.methods import make
 from colabel.lab.store import ResultFile
@@ -86,7 +88,10 @@ class Entry:
 
     def variant(self, data: str) -> Variant:
         """Return the entry as ``compare`` takes it."""
-        return Variant(self.name, partial(self.build, data=data), self.parameters(data))
+        parameters = self.parameters(data)
+        search = (repr(sorted(self.space.items())), self.tune_for) if self.space else ()
+        key = self.method, repr(sorted(parameters.items())), *search, self.wrap
+        return Variant(self.name, partial(self.build, data=data), parameters, key)
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,11 @@ class Plan:
         ``bound(name, seed)``: the best value that any method could reach on generated data.
     published_bound : mapping of str to float
         The paper's number for it.
+    trace : callable or None
+        For figures of training itself: ``trace(name, seed)`` returns for each entry its values,
+        iteration by iteration. Nothing is fitted and measured then; the table has their means.
+    quantity : str
+        What a trace is of, in place of a measure.
     stand_ins : mapping of str to str
         Datasets that are *not* the paper's, and the paper's names of those they stand in for.
     unavailable : mapping of str to str
@@ -143,6 +153,8 @@ class Plan:
     load_data: Callable[..., Dataset] | None = None
     bound: Callable[[str, int], float] | None = None
     published_bound: Mapping[str, float] = field(default_factory=dict)
+    trace: Callable[..., Mapping[str, Sequence[float]]] | None = None
+    quantity: str = ""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     unavailable: Mapping[str, str] = field(default_factory=dict)
     quick_data: tuple[str, ...] = ()
@@ -189,6 +201,8 @@ class Reproduced:
         From (data, entry) to the reason.
     picture : Path or None
         The file that was drawn.
+    traces : dict
+        From (data, entry) to the values of a trace, iteration by iteration, mean over seeds.
     """
 
     plan: Plan
@@ -198,6 +212,7 @@ class Reproduced:
     failed: dict[Cell, str]
     spread: dict[Cell, float] = field(default_factory=dict)
     picture: Path | None = None
+    traces: dict[Cell, list[float]] = field(default_factory=dict)
 
     def cells(self) -> list[Cell]:
         """List the cells that there is something to say about, data by data."""
@@ -243,6 +258,7 @@ def reproduce(
     run_dir: str | os.PathLike[str] | None = None,
     *,
     quick: bool = False,
+    done: dict[Hashable, CellResult] | None = None,
     **callbacks: Any,
 ) -> Reproduced:
     """Run a plan on the data that are there.
@@ -255,16 +271,24 @@ def reproduce(
         picture.
     quick : bool
         Run the plan's small version.
+    done : dict or None
+        Cells that plans run before have shared; see ``compare``. Tables of several measures, or of
+        some of the same methods, are then fitted once.
     **callbacks : dict
         ``on_plan``, ``on_start`` and ``on_row`` of ``compare``.
     """
     plan = plan.small() if quick else plan
     present, missing = _look_for(plan)
-    rows = _run(plan, present, run_dir, callbacks)
-    ours, spread = _summary(plan, rows)
-    failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
     missing = {**missing, **plan.unavailable} if not quick else missing
-    found = Reproduced(plan, ours, plan.published(), missing, failed, spread)
+    if plan.trace is not None:
+        found = _traced(plan, present, missing, run_dir, callbacks)
+    else:
+        shared = callbacks | {"done": done if plan.load_data is None else None}
+        rows = _run(plan, present, run_dir, shared)
+        ours, spread = _summary(plan, rows)
+        failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
+        found = Reproduced(plan, ours, plan.published(), missing, failed, spread)
+    ours = found.ours
     if plan.draw is None or run_dir is None or not ours:
         return found
     return replace(found, picture=_save_picture(found, Path(run_dir)))
@@ -299,6 +323,42 @@ def _run(
         told = callbacks | {"on_row": keep, "on_plan": partial(foresee, left)}
         compare([data], variants, split=plan.split, **options, **told)
     return rows
+
+
+def _traced(
+    plan: Plan,
+    present: Mapping[str, Any],
+    missing: dict[str, str],
+    run_dir: str | os.PathLike[str] | None,
+    callbacks: dict[str, Any],
+) -> Reproduced:
+    """Run the traces of all seeds; seeds that end earlier leave the mean to the others."""
+    assert plan.trace is not None
+    traces: dict[Cell, list[float]] = {}
+    ours: dict[Cell, float] = {}
+    for data in present:
+        callbacks.get("on_start", lambda *_: None)(data, plan.name)
+        runs = [plan.trace(data, seed) for seed in plan.seeds]
+        for entry in plan.entries:
+            values = [[plan.shown(value) for value in run[entry.name]] for run in runs]
+            table = np.full((len(values), max(map(len, values))), np.nan)
+            for row, some in zip(table, values, strict=True):
+                row[: len(some)] = some
+            traces[data, entry.name] = np.nanmean(table, axis=0).tolist()
+            ours[data, entry.name] = float(np.mean([np.mean(some) for some in values]))
+    found = Reproduced(plan, ours, plan.published(), missing, {}, traces=traces)
+    if run_dir is not None:
+        _save_traces(found, Path(run_dir))
+    return found
+
+
+def _save_traces(found: Reproduced, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "traces.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["data", "quantity", "iteration", "value"])
+        for (data, name), values in found.traces.items():
+            writer.writerows([data, name, t, value] for t, value in enumerate(values, start=1))
 
 
 def _calls(plan: Plan, present: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -350,7 +410,8 @@ def _look_for(plan: Plan) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     missing: dict[str, str] = {}
     for name in plan.data:
         try:
-            sets = None if plan.load_data is not None else load(name).label_sets
+            loader = load if plan.load_data is None else partial(plan.load_data, seed=plan.seeds[0])
+            sets = loader(name).label_sets
         except DatasetNotFoundError as error:
             missing[name] = str(error)
         else:

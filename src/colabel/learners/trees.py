@@ -5,25 +5,30 @@ Stored in a model file they are data, checked when they are read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Trees", "read_lightgbm"]
+__all__ = ["Trees", "on_grid", "read_lightgbm"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 # Cells of sparse rows made dense at a time.
 DENSE_CELLS = 2**20
+# Derivatives keep so many bits below the largest. Such numbers add up without error in any order:
+# equally good splits are equal to the last bit, and a weighted row counts as if it were repeated.
+GRID_BITS = 22
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
     """Binary regression trees, with room for the same number of splits in each.
+
+    A tree without a split sends every row to leaf 0.
 
     Parameters
     ----------
@@ -34,6 +39,9 @@ class Trees:
     value : ndarray of shape (n_trees, n_splits + 1)
         Of each leaf.
     n_features : int
+    single : bool, default=False
+        Whether rows are rounded to single precision first, as those were that the trees were grown
+        on. A row near a threshold could go another way without.
     """
 
     feature: Integers
@@ -42,35 +50,78 @@ class Trees:
     right: Integers
     value: Floats
     n_features: int
+    single: bool = False
+
+    @classmethod
+    def stumps(cls, n_trees: int, n_splits: int, n_features: int, single: bool = False) -> Self:
+        """Make trees whose rows all go to leaf 0, of value 0: room for others."""
+        shape = n_trees, n_splits
+        leaf = np.full(shape, -1, dtype=np.int32)
+        none, root = np.zeros(shape), np.zeros(shape, dtype=np.int32)
+        value = np.zeros((n_trees, n_splits + 1))
+        return cls(root, none, leaf, leaf.copy(), value, n_features, single)
+
+    @classmethod
+    def concatenate(cls, parts: list[Self]) -> Self:
+        """Join trees of one kind: the same room, features and precision; at least one part."""
+        columns = zip(*(part._arrays() for part in parts), strict=True)
+        feature, threshold, left, right, value = (np.concatenate(column) for column in columns)
+        return replace(
+            parts[0], feature=feature, threshold=threshold, left=left, right=right, value=value
+        )
+
+    def take(self, index: NDArray[Any]) -> Self:
+        """Keep some trees."""
+        feature, threshold, left, right, value = (array[index] for array in self._arrays())
+        return replace(
+            self, feature=feature, threshold=threshold, left=left, right=right, value=value
+        )
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.feature, self.threshold, self.left, self.right, self.value
 
     def sums(self, X: Any, n_lines: int) -> Floats:
-        """Add up the trees: tree ``t`` belongs to line ``t % n_lines``.
+        """Add up the trees: tree ``t`` belongs to line ``t % n_lines``; (n_lines, n_rows)."""
+        out = np.zeros((n_lines, X.shape[0]))
+        self.add_to(out, X, np.arange(len(self)) % n_lines)
+        return out
+
+    def add_to(self, out: Floats, X: Any, owner: NDArray[np.int64]) -> None:
+        """Add what each tree says to the line of ``out`` that ``owner`` names.
 
         Parameters
         ----------
+        out : ndarray of shape (n_lines, n_rows)
         X : ndarray or CSR array of shape (n_rows, n_features), float64, finite
-        n_lines : int
-
-        Returns
-        -------
-        ndarray of shape (n_lines, n_rows)
+        owner : ndarray of shape (n_trees,)
         """
-        from colabel._kernels.trees import add_trees
-
-        out = np.zeros((n_lines, X.shape[0]))
-        rest = self.threshold, self.left, self.right, self.value
-        owner = np.arange(len(self.value)) % n_lines
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"trees of {self.n_features} features cannot read {X.shape[1]}")
+        if not len(self):
+            return
+        if owner.shape != (len(self),) or owner.min() < 0 or owner.max() >= len(out):
+            raise ValueError("trees need a line each")
         if not sparse.issparse(X):
-            add_trees(np.ascontiguousarray(X), self.feature, *rest, owner, out)
-            return out
-        used, feature = np.unique(self.feature, return_inverse=True)
-        feature = feature.reshape(self.feature.shape).astype(np.int32)
+            self._add(out, X, self.feature, owner)
+            return
+        used, place = np.unique(self.feature, return_inverse=True)
+        feature = place.reshape(self.feature.shape).astype(np.int32)
         step = max(1, DENSE_CELLS // len(used))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
-            dense = np.ascontiguousarray(X[rows][:, used].toarray())
-            add_trees(dense, feature, *rest, owner, out[:, rows])
-        return out
+            self._add(out[:, rows], X[rows][:, used].toarray(), feature, owner)
+
+    def _add(self, out: Floats, X: Floats, feature: Integers, owner: NDArray[np.int64]) -> None:
+        from colabel._kernels.trees import add_trees
+
+        if self.single:
+            with np.errstate(over="ignore"):  # beyond single precision is beyond every threshold
+                X = X.astype(np.float32).astype(np.float64)
+        _, *rest = self._arrays()
+        add_trees(np.ascontiguousarray(X), feature, *rest, owner, out)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take up a stored state, after checking that compiled code can walk it safely."""
@@ -79,7 +130,7 @@ class Trees:
             raise ValueError("the trees lead out of their arrays")
 
     def _is_sound(self) -> bool:
-        splits = (self.feature, self.threshold, self.left, self.right)
+        *splits, _ = self._arrays()
         shape = self.feature.shape
         if len(shape) != 2 or shape[1] < 1 or any(array.shape != shape for array in splits):
             return False
@@ -93,18 +144,15 @@ class Trees:
 
 
 def read_lightgbm(text: str, n_leaves: int, n_features: int) -> Trees:
-    """Read the trees in the text form of a LightGBM model, of at most ``n_leaves`` leaves each.
-
-    A tree without a split sends every row to leaf 0.
-    """
+    """Read the trees in the text form of a LightGBM model, of at most ``n_leaves`` leaves each."""
     blocks = text.split("\nTree=")[1:]
-    shape = len(blocks), max(n_leaves - 1, 1)
+    trees = Trees.stumps(len(blocks), n_leaves - 1, n_features)
     arrays: dict[str, NDArray[Any]] = {
-        "split_feature": np.zeros(shape, dtype=np.int32),
-        "threshold": np.zeros(shape),
-        "left_child": np.full(shape, -1, dtype=np.int32),
-        "right_child": np.full(shape, -1, dtype=np.int32),
-        "leaf_value": np.zeros((shape[0], shape[1] + 1)),
+        "split_feature": trees.feature,
+        "threshold": trees.threshold,
+        "left_child": trees.left,
+        "right_child": trees.right,
+        "leaf_value": trees.value,
     }
     for t, block in enumerate(blocks):
         for line in block.partition("\n\n")[0].splitlines():
@@ -112,5 +160,12 @@ def read_lightgbm(text: str, n_leaves: int, n_features: int) -> Trees:
             if name in arrays:
                 found = numbers.split()
                 arrays[name][t, : len(found)] = found
-    feature, threshold, left, right, value = arrays.values()
-    return Trees(feature, threshold, left, right, value, n_features)
+    return trees
+
+
+def on_grid(values: Floats) -> Floats:
+    """Round to multiples of a power of two, a little finer than trees can tell."""
+    # A little above the largest, which is often a power of two but for rounding errors.
+    exponent = np.frexp(1.1 * np.abs(values).max())[1]
+    unit = np.ldexp(1.0, exponent - GRID_BITS)
+    return np.rint(values / unit) * unit

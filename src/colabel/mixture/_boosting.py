@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator
 
+from colabel.learners.trees import Trees
 from colabel.mixture._constants import (
     constant_log_likelihoods,
     rows_that_count,
@@ -26,7 +27,7 @@ from colabel.mixture._constants import (
 )
 from colabel.mixture._em import Run
 from colabel.mixture._growers import Grower, Source
-from colabel.mixture._trees import ScoredRows, Trees, TreeSums
+from colabel.mixture._trees import ScoredRows, TreeSums
 
 __all__ = ["BoostedExperts", "BoostedGate"]
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from colabel._sklearn import routing_enabled, take_rows
+from colabel._sklearn import take_rows
 from colabel.mixture._constants import (
     constant_log_likelihoods,
     rows_that_count,
@@ -207,7 +208,9 @@ def _fit(estimator: Any, seed: int, X: Any, y: Index, weight: Floats) -> Any:
     fit.set_params(**{key: seed for key in states if key.split("__")[-1] == "random_state"})
     name = _weight_name(fit)
     assert name is not None
-    return fit.fit(X, y, **{name: weight})
+    # The weights are responsibilities, which no user asks for or routes.
+    with config_context(enable_metadata_routing=False):
+        return fit.fit(X, y, **{name: weight})
 
 
 def _probabilities(fit: Any, X: Any, n_classes: int) -> Floats:
@@ -221,10 +224,8 @@ def _probabilities(fit: Any, X: Any, n_classes: int) -> Floats:
 
 def _weight_name(estimator: Any) -> str | None:
     """Name under which ``fit`` takes sample weights: that of the last step of a pipeline."""
-    if isinstance(estimator, Pipeline) and not routing_enabled():
+    if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         inner = _weight_name(last)
         return None if inner is None else f"{name}__{inner}"
-    if isinstance(estimator, Pipeline) or has_fit_parameter(estimator, "sample_weight"):
-        return "sample_weight"
-    return None
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor
 
+from colabel.learners.magnitude import largest_magnitude
+from colabel.learners.trees import Trees, on_grid, read_lightgbm
 from colabel.mixture._boosted_trees import BoostedTrees
-from colabel.mixture._trees import Trees
 
 __all__ = ["Grower", "LightGBMSource", "ScikitSource", "Source", "make_source"]
 
@@ -24,9 +25,6 @@ Index = NDArray[np.int64]
 
 # What LightGBM needs to set up a booster, in rows that one tree more passes over.
 BOOSTER_ROWS = 2**16
-# Derivatives keep so many bits below the largest. Such numbers add up without error in any order:
-# equally good splits are equal to the last bit, and a weighted row counts as if it were repeated.
-GRID_BITS = 22
 # Leaves of less curvature than this take the step that they would take with it.
 LEAST_CURVATURE = 1e-6
 
@@ -168,8 +166,8 @@ class LightGBMGrower:
     def grow(self, line: int, residual: Floats, curvature: Floats, share: Floats) -> Floats:
         """Grow a tree for a line of scores; return what it adds to each row."""
         before, n_before = self.total, self.booster.num_trees()
-        gradient = -self.weight * _on_grid(share * residual)
-        hessian = self.weight * _on_grid(share * curvature)
+        gradient = -self.weight * on_grid(share * residual)
+        hessian = self.weight * on_grid(share * curvature)
         # LightGBM has a level of logging for each thread; this sets that of the present one.
         self.booster.reset_parameter({"verbosity": -1})
         self.booster.update(fobj=lambda *_: (gradient, hessian))
@@ -191,27 +189,8 @@ class LightGBMGrower:
             return self.empty, lines
         first = self.booster.num_trees() - len(lines)
         text = self.booster.model_to_string(num_iteration=len(lines), start_iteration=first)
-        return read_lightgbm(text, self.empty), lines
-
-
-def read_lightgbm(text: str, empty: Trees) -> Trees:
-    """Read the trees in the text form of a LightGBM model."""
-    blocks = text.split("\nTree=")[1:]
-    trees = Trees.stumps(len(blocks), empty.feature.shape[1], empty.n_features)
-    arrays: dict[str, NDArray[Any]] = {
-        "split_feature": trees.feature,
-        "threshold": trees.threshold,
-        "left_child": trees.left,
-        "right_child": trees.right,
-        "leaf_value": trees.value,
-    }
-    for t, block in enumerate(blocks):
-        for line in block.partition("\n\n")[0].splitlines():
-            name, _, numbers = line.partition("=")
-            if name in arrays:
-                found = numbers.split()
-                arrays[name][t, : len(found)] = found
-    return trees
+        n_leaves, n_features = self.empty.value.shape[1], self.empty.n_features
+        return read_lightgbm(text, n_leaves, n_features), lines
 
 
 class ScikitSource:
@@ -229,6 +208,7 @@ class ScikitSource:
     def __init__(self, settings: BoostedTrees, X: Any, weight: Floats) -> None:
         self.settings = settings
         self.weight = weight
+        _check_single(X)
         self.single = X.astype(np.float32)  # as the trees want them
 
     def grower(self, rows: Index | None, seed: int) -> ScikitGrower:
@@ -268,10 +248,10 @@ class ScikitGrower:
 
     def grow(self, line: int, residual: Floats, curvature: Floats, share: Floats) -> Floats:
         """Grow a tree for a line of scores; return what it adds to each row."""
-        weight = self.weight * _on_grid(share)
+        weight = self.weight * on_grid(share)
         least = min(0.5, self.settings.min_child_weight / weight.sum())
         self.tree.set_params(min_weight_fraction_leaf=least)
-        self.tree.fit(self.X, _on_grid(residual), sample_weight=weight)
+        self.tree.fit(self.X, on_grid(residual), sample_weight=weight)
         leaf = self.tree.apply(self.X)
         slope = np.bincount(leaf, weight * residual, self.tree.tree_.node_count)
         bend = np.bincount(leaf, weight * curvature, len(slope)) + self.settings.reg_lambda
@@ -282,7 +262,8 @@ class ScikitGrower:
 
     def harvest(self) -> tuple[Trees, Index]:
         """Return the trees grown since the last time, and the line of each."""
-        trees = Trees.stumps(len(self.grown), self.settings.n_leaves - 1, self.X.shape[1])
+        n_splits, n_features = self.settings.n_leaves - 1, self.X.shape[1]
+        trees = Trees.stumps(len(self.grown), n_splits, n_features, single=True)
         for t, (tree, value) in enumerate(self.grown):
             _place(tree, value, trees, t)
         lines = np.array(self.lines, dtype=np.int64)
@@ -290,12 +271,14 @@ class ScikitGrower:
         return trees, lines
 
 
-def _on_grid(values: Floats) -> Floats:
-    """Round to multiples of a power of two."""
-    # A little above the largest, which is often a power of two but for rounding errors.
-    exponent = np.frexp(1.1 * np.abs(values).max())[1]
-    unit = np.ldexp(1.0, exponent - GRID_BITS)
-    return np.rint(values / unit) * unit
+def _check_single(X: Any) -> None:
+    """Refuse features beyond single precision."""
+    largest = largest_magnitude(X)
+    if largest > float(np.finfo(np.float32).max):
+        raise ValueError(
+            f"X holds {largest:.3g}, too large for scikit-learn's trees; scale the features, or "
+            'install LightGBM: pip install "colabel[boost]"'
+        )
 
 
 def _place(tree: Any, value: Floats, trees: Trees, t: int) -> None:

@@ -18,6 +18,7 @@ def accuracy_curves(
     levels: Mapping[str, float] | None = None,
     x_label: str = "",
     y_label: str = "",
+    log: bool = False,
     figure: Any = None,
 ) -> Any:
     """Draw how a measure changes with a parameter (Figure 3 of Li et al. 2016).
@@ -31,6 +32,8 @@ def accuracy_curves(
         Methods without the parameter: dashed lines from side to side.
     x_label, y_label : str
         Names of the axes.
+    log : bool, default=False
+        Put the parameter on a logarithmic axis.
     figure : matplotlib Figure, SubFigure or None
         Where to draw; None makes a figure.
 
@@ -58,6 +61,9 @@ def accuracy_curves(
     for name, points in curves.items():
         _draw_curve(axes, _text(name), points)
     places = sorted({place for points in curves.values() for place in points})
+    if log:
+        axes.set_xscale("log")
+        axes.minorticks_off()
     if places:
         axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.set(xlabel=x_label, ylabel=y_label)

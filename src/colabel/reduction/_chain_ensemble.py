@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from colabel._label_scores import log_odds
 from colabel._sklearn import n_rows, take_params, take_rows
 from colabel.decoders import BaseDecoder
+from colabel.decoders.base import check_whole
 from colabel.reduction._chain import positive
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_parents
 from colabel.reduction._conditional_search import distinct
@@ -108,11 +109,11 @@ class ChainEnsemble(ConditionalClassifier):
 
     @property
     def _table(self) -> type[ScoreTable]:  # type: ignore[override]
-        return Support if self.vote == "subset" else Modular
+        return Support if getattr(self, "_voted", self.vote) == "subset" else Modular
 
     @property
     def _decoder(self) -> str:  # type: ignore[override]
-        return "support_mode" if self.vote == "subset" else "threshold"
+        return "support_mode" if self._table is Support else "threshold"
 
     @property
     def _needs_probabilities(self) -> bool:  # type: ignore[override]
@@ -125,13 +126,13 @@ class ChainEnsemble(ConditionalClassifier):
         if self.vote not in ("label", "probability", "subset"):
             raise ValueError(f"vote must be 'label', 'probability' or 'subset', not {self.vote!r}")
         super()._check_parameters()
-        if not self.n_chains >= 1:
-            raise ValueError(f"n_chains must be at least 1, not {self.n_chains!r}")
-        if self.max_samples is not None and not self.max_samples > 0:
-            raise ValueError(f"max_samples must be positive or None, not {self.max_samples!r}")
+        check_whole(self.n_chains, "n_chains", least=1)
+        share = self.max_samples
+        if share is not None and not (_is_number(share) and 0.0 < float(share) < np.inf):
+            raise ValueError(f"max_samples must be a positive number or None, not {share!r}")
+        self._voted = self.vote  # fitted chains vote by it, whatever the parameter becomes
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
-        self._voted = self.vote
         rng = check_random_state(self.random_state)
         self.orders_ = np.array([rng.permutation(Y.shape[1]) for _ in range(self.n_chains)])
         parents = [chain_parents(order) for order in self.orders_]
@@ -174,6 +175,10 @@ class ChainEnsemble(ConditionalClassifier):
     def _row_bytes(self) -> int:
         votes = 12 * len(self.chains_) * self._n_columns
         return votes + self.chains_[0].row_bytes(1, self.n_features_in_)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _subset_votes(Y: NDArray[np.int8]) -> Support:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from colabel.learners.logistic import fit_logistic
+from colabel.learners.magnitude import check_magnitude
 from colabel.reduction._binary_relevance import _constant_log_odds, _fit_label
 from colabel.reduction._conditional_search import FittedRows, join
 from colabel.reduction._linear_rows import LinearRows
@@ -145,6 +146,7 @@ def _fit_linear(
     weight: Floats | None,
     constant: Floats,
 ) -> Iterator[LinearConditionals]:
+    check_magnitude(X)
     n_features, n_labels = X.shape[1], Y.shape[1]
     learnt = np.flatnonzero(np.isnan(constant))
     features = join(X, Y)

@@ -12,18 +12,18 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from colabel.decoders import BaseDecoder
+from colabel.decoders.base import check_whole
 from colabel.reduction._conditional_base import ConditionalClassifier
 from colabel.reduction._conditional_search import distinct
 from colabel.reduction._conditionals import LinearConditionals
+from colabel.reduction._ergodic import why_frozen_in_model, why_frozen_in_training
 from colabel.scores import Support
+from colabel.scores.base import rows_of
 
 __all__ = ["ConditionalDependencyNetwork", "NotErgodicWarning"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
-
-# Log-odds beyond which a conditional counts as certain: a probability of .99.
-CERTAIN = float(logit(0.99))
 
 
 class NotErgodicWarning(UserWarning):
@@ -78,9 +78,10 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     Warns
     -----
     NotErgodicWarning
-        If labels are perfectly correlated or anti-correlated in training, if every label is
-        determined by the others there, or if two conditionals of the default engine are (nearly)
-        certain of each other whatever the features.
+        If labels are perfectly correlated or anti-correlated in training, if a group of labels is
+        such that no two of its labelings there differ in a single label (of three, exactly one is
+        always on), whatever the other labels do, or if conditionals of the default engine are
+        (nearly) certain of one another whatever the features.
 
     Notes
     -----
@@ -134,8 +135,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         for name, least in (("n_chains", 1), ("n_burn", 0), ("n_samples", 1)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)!r}")
+            check_whole(getattr(self, name), name, least=least)
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
         n_labels = Y.shape[1]
@@ -150,9 +150,9 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
             self._warn(X, Y)
 
     def _warn(self, X: Any, Y: Labels) -> None:
-        reason = _determined(Y)
-        if not reason and isinstance(self.conditionals_, LinearConditionals):
-            reason = _certain(self.conditionals_.at(X).base, self.conditionals_.couplings, Y)
+        reason, fit = why_frozen_in_training(Y), self.conditionals_
+        if not reason and isinstance(fit, LinearConditionals):
+            reason = why_frozen_in_model(fit.at(X).base, fit.couplings, Y)
         if reason:
             warnings.warn(
                 f"{reason}: Gibbs sampling may stay where it starts; choose another joint model, "
@@ -199,51 +199,9 @@ class SampledSupport(Support):
         return self.means
 
     def take(self, rows: Any) -> SampledSupport:
-        return SampledSupport(self.labelings[rows], self.scores[rows], means=self.means[rows])
-
-
-def _determined(Y: Labels) -> str:
-    """Say how labels determine one another in training, or nothing."""
-    count = Y.sum(axis=0, dtype=np.int64)
-    varying = np.flatnonzero((count > 0) & (count < len(Y)))
-    if len(varying) < 2:
-        return ""
-    Y, count = Y[:, varying], count[varying]
-    both = (Y.T.astype(np.float64) @ Y).astype(np.int64)
-    equal = np.triu((both == count) & (both == count[:, None]), 1)
-    opposite = np.triu((both == 0) & (count + count[:, None] == len(Y)), 1)
-    for pairs, how in ((equal, "equal"), (opposite, "opposite")):
-        if pairs.any():
-            one, other = varying[np.argwhere(pairs)[0]]
-            return f"labels {one} and {other} are always {how} in training"
-    if all(_is_determined(Y, label) for label in range(len(varying))):
-        return "every label is determined by the others in training"
-    return ""
-
-
-def _is_determined(Y: Labels, label: int) -> bool:
-    """Tell whether no two rows differ in this label alone."""
-    others = np.delete(Y, label, axis=1)
-    return len(np.unique(others, axis=0)) == len(np.unique(Y, axis=0))
-
-
-def _certain(base: Floats, couplings: Floats, Y: Labels) -> str:
-    """Say which two labels are certain of each other in all rows, or nothing."""
-    strong = np.abs(couplings) > 2.0 * CERTAIN
-    odds = base + Y @ couplings.T
-    for pair in np.argwhere(np.triu(strong & strong.T, 1)):
-        both = (
-            _decides(
-                odds[:, label] - Y[:, given] * couplings[label, given], couplings[label, given]
-            )
-            for label, given in (pair, pair[::-1])
-        )
-        if all(both):
-            return f"labels {pair[0]} and {pair[1]} are certain of each other whatever the features"
-    return ""
-
-
-def _decides(odds: Floats, effect: float) -> bool:
-    """Tell whether ``effect`` turns log-odds from certainly off to certainly on, or back."""
-    low, high = np.sign(effect) * odds, np.sign(effect) * odds + abs(effect)
-    return bool(low.max() < -CERTAIN and high.min() > CERTAIN)
+        # Without normalising again, as in ``Support``.
+        out = object.__new__(SampledSupport)
+        parts = vars(super().take(rows)) | {"means": rows_of(self.means, rows)}
+        for name, part in parts.items():
+            object.__setattr__(out, name, part)
+        return out

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from colabel._sklearn import check_weight
 from colabel.learners.log_linear import fit_multinomial
 from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
+from colabel.learners.magnitude import check_magnitude
 
 __all__ = ["BatchLogisticRegression"]
 
@@ -153,6 +154,7 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
     def _solve(
         self, fit: Callable[..., LinearFit], X: Any, Y: NDArray[Any], sample_weight: Any
     ) -> LinearFit:
+        check_magnitude(X)
         weight = None if sample_weight is None else check_weight(sample_weight, X)
         found = fit(X, Y, weight=weight, **self._options())
         self._warn(found)

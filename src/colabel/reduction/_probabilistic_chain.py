@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from colabel.decoders import BaseDecoder
+from colabel.decoders.base import check_whole
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_order, chain_parents
 from colabel.reduction._conditional_search import Rows
 from colabel.reduction._conditionals import LinearConditionals
@@ -148,6 +149,7 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
         Y : ndarray of shape (n_samples, n_draws, n_labels), int8
         """
         rows = self._rows(X)
+        check_whole(n_draws, "n_draws", least=0)
         rows = rows.take(np.repeat(np.arange(rows.n_samples), n_draws))
         uniform = check_random_state(random_state).random_sample((rows.n_samples, rows.n_labels))
         with np.errstate(divide="ignore"):
@@ -157,11 +159,14 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        self._check_search()
+
+    def _check_search(self) -> None:
+        """Refuse a search that makes no sense; it may have been changed since ``fit``."""
         if self.search not in ("auto", "beam", "exact"):
             raise ValueError(f"search must be 'auto', 'beam' or 'exact', not {self.search!r}")
         for name in ("width", "max_nodes"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}")
+            check_whole(getattr(self, name), name, least=1)
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
         rng = check_random_state(self.random_state)
@@ -170,6 +175,7 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
         (self.conditionals_,) = self._fit_conditionals(X, Y, parents, weight, params)
 
     def _scores(self, X: Any) -> Support:
+        self._check_search()
         rows = self.conditionals_.at(X)
         if self._target.one_dimensional:
             classes = self._class_labelings()
@@ -202,6 +208,7 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
         return self._n_columns < 63 and 2**self._n_columns <= limit
 
     def _row_bytes(self) -> int:
+        self._check_search()
         enumerates = self._enumerates()
         n_labelings = 2**self._n_columns if enumerates else self._width()
         table = n_labelings * (8 if enumerates else 8 + 9 * self._n_columns)

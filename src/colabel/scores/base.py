@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import logsumexp
 
 from colabel.exceptions import IncompatibleError
@@ -16,6 +17,7 @@ __all__ = [
     "Labels",
     "RandomState",
     "ScoreTable",
+    "binary",
     "correlations",
     "draw_index",
     "floats",
@@ -103,6 +105,16 @@ def floats(array: ArrayLike, ndim: int, name: str, *, neg_inf: bool = False) -> 
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(f"{name} must be finite; entry {where} is {out[where]}")
+    return out
+
+
+def binary(Y: Any, shape: tuple[int, int], name: str) -> Floats:
+    """Return labelings of 0 and 1, dense or sparse, as dense floats; refuse any others."""
+    out = floats(Y.toarray() if sparse.issparse(Y) else Y, 2, name)
+    if out.shape != shape:
+        raise ValueError(f"{name} must hold a labeling for each sample, {shape}; got {out.shape}")
+    if not np.all((out == 0.0) | (out == 1.0)):
+        raise ValueError(f"{name} must hold 0 and 1 only")
     return out
 
 

@@ -15,6 +15,7 @@ from colabel.scores.base import (
     Labels,
     RandomState,
     ScoreTable,
+    binary,
     correlations,
     draw_index,
     floats,
@@ -89,7 +90,7 @@ class Mixture(ScoreTable):
 
     def posterior(self, Y: ArrayLike) -> tuple[Floats, Floats]:
         """Return ``log p(y)`` (n_samples,) and the responsibilities (n_samples, n_components)."""
-        Y = floats(Y, 2, "Y")
+        Y = binary(Y, (self.n_samples, self.n_labels), "Y")
         # On and off apart: their difference, the logit, swallows the small one where it is large.
         joint = np.einsum("nkl,nl->nk", log_expit(self.logits), Y)
         joint += np.einsum("nkl,nl->nk", log_expit(-self.logits), 1.0 - Y)

@@ -15,6 +15,7 @@ from colabel.scores.base import (
     Labels,
     RandomState,
     ScoreTable,
+    binary,
     floats,
 )
 
@@ -74,7 +75,7 @@ class Modular(ScoreTable):
 
     def log_prob(self, Y: ArrayLike) -> Floats:
         self._require_log_odds()
-        Y = floats(Y, 2, "Y")
+        Y = binary(Y, self.unary.shape, "Y")
         return np.sum(log_expit(np.where(Y > 0, self.unary, -self.unary)), axis=1)
 
     def marginals(self) -> Floats:

@@ -16,6 +16,7 @@ from colabel.scores.base import (
     Labels,
     RandomState,
     ScoreTable,
+    binary,
     correlations,
     draw_index,
     floats,
@@ -129,7 +130,7 @@ class Support(ScoreTable):
 
     def log_prob(self, Y: ArrayLike) -> Floats:
         self._require_distribution()
-        return self.value(Y)
+        return self.value(binary(Y, (self.n_samples, self.n_labels), "Y"))
 
     def marginals(self) -> Floats:
         p, Z = np.exp(self.log_p), self.labelings.astype(np.float64)

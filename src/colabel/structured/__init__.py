@@ -1,5 +1,7 @@
 """Structured prediction: models with scores for pairs of labels."""
 
 from colabel.structured._pairwise_crf import PairwiseCRF
+from colabel.structured._submodular import SubmodularSVC
+from colabel.structured._submodular_cv import SubmodularSVCCV
 
-__all__ = ["PairwiseCRF"]
+__all__ = ["PairwiseCRF", "SubmodularSVC", "SubmodularSVCCV"]

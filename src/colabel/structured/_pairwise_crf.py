@@ -22,6 +22,7 @@ from colabel.decoders import BaseDecoder
 from colabel.learners.label_sets import label_sets
 from colabel.learners.log_likelihood import LogLinearFit
 from colabel.learners.log_linear import fit_log_linear, label_pairs
+from colabel.learners.magnitude import check_magnitude
 from colabel.scores import Pairwise, Support
 
 __all__ = ["PairwiseCRF"]
@@ -162,6 +163,7 @@ class PairwiseCRF(MultiLabelClassifier):
         return Pairwise(self._unary(X), np.stack([i, j], axis=1), self.couplings_[i, j])
 
     def _fit(self, X: Any, Y: Any, **given: Any) -> None:
+        check_magnitude(X)
         weight = given["sample_weight"]
         if weight is not None:
             weight = check_weight(weight, X)

@@ -1,0 +1,250 @@
+"""Dual ascent over remembered labelings, one sample at a time (block-coordinate, cached planes).
+
+The dual of ``lambda/2 |theta|^2 + sum_n p_n max_z [loss_n(z) + <theta, phi(x_n, z) - phi(x_n,
+y_n)>]`` gives sample ``n`` weights ``a_n(z) >= 0`` of sum ``p_n`` on labelings, and
+
+    theta = (1 / lambda) sum_n sum_z a_n(z) [phi(x_n, y_n) - phi(x_n, z)].
+
+Moving weight ``step`` from labeling ``a`` to ``b`` of one sample changes its own scores by
+``-step |x_n|^2 / lambda`` on the labels in which they differ, so that many such steps cost vectors
+of labels only; the features are touched once before and once after. Couplings must not be negative:
+``free`` is their value without that demand, the model uses ``max(free, 0)``. The dual is concave
+with curvature at most that of ``free``, so a step by that curvature never lowers it.
+
+``rows = (indptr, indices, data, norms)``: features in CSR form and ``|x_n|^2``, with the constant.
+``cache = (planes, weights, losses, counts, gaps)``: labelings in bits (n, P, B), the truth first,
+their weights and losses (n, P), how many there are, and what the sample had to gain at the last
+visit. ``pairs = (start, heads, strength)``: pairs of
+labels by their first label, and the value of their feature. ``theta = (W, free)``: (D + 1, V), the
+constant's weights last, and (E,).
+"""
+
+import numpy as np
+
+from colabel._kernels import inner_kernel, kernel
+
+__all__ = ["ascend", "ascent_workspace", "score_rows"]
+
+LAMBDA, CONSTANT, STEPS, ENOUGH, CALM = 0, 1, 2, 3, 4
+
+
+def ascent_workspace(n_planes, n_labels, n_pairs):
+    """Allocate scores, change, marks of pairs, plane values; labels on, their number; bytes, bits.
+
+    The last is a table of the bits in a byte: how many, and which.
+    """
+    bits = np.zeros((256, 9), np.int64)
+    for byte in range(256):
+        on = [k for k in range(8) if byte >> k & 1]
+        bits[byte, 0] = len(on)
+        bits[byte, 1 : 1 + len(on)] = on
+    n_bytes = -(-n_labels // 8)
+    return (
+        np.zeros(n_labels),
+        np.zeros(n_labels),
+        np.zeros(n_pairs),
+        np.zeros(n_planes + 1),
+        np.zeros((n_planes + 1, n_labels), np.int64),
+        np.zeros(n_planes + 1, np.int64),
+        np.zeros((n_planes + 1, n_bytes), np.uint8),
+        bits,
+    )
+
+
+@kernel
+def score_rows(rows, W, constant, order, out):
+    """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
+    for r in range(order.size):
+        _score(rows, W, constant, order[r], out[r])
+
+
+@inner_kernel
+def _score(rows, W, constant, n, scores):
+    for v in range(scores.size):
+        scores[v] = constant * W[W.shape[0] - 1, v]
+    for e in range(rows[0][n], rows[0][n + 1]):
+        x, d = rows[2][e], rows[1][e]
+        for v in range(scores.size):
+            scores[v] += x * W[d, v]
+
+
+@kernel
+def ascend(rows, cache, fresh, theta, pairs, numbers, order, work):
+    """Visit the samples ``order``; change cache and theta; return the gap they had, summed.
+
+    ``fresh = (planes, losses)``: a new labeling for each sample of ``order``, or none at all.
+    ``numbers = (lambda, constant, steps, enough, calm)``: at most ``steps`` steps a visit, none
+    where values differ by less than ``enough`` or the sample's gap is below ``calm``. The gap is ``p_n max_z g(z) - sum_z a(z) g(z)`` over
+    the planes known, on arrival. The dual never falls. O(V entries + planes (labels on) steps).
+    """
+    scores, change, values = work[0], work[1], work[3]
+    total = 0.0
+    for r in range(order.size):
+        n = order[r]
+        _score(rows, theta[0], numbers[CONSTANT], n, scores)
+        for v in range(change.size):
+            change[v] = 0.0
+        weights = cache[1][n]
+        for p in range(cache[3][n]):
+            _load(cache[0][n, p], p, work)
+        _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
+        moved = False
+        if fresh[1].size > 0:
+            new = (fresh[0][r], fresh[1][r])
+            moved = _admit(rows[3][n], n, cache, new, theta[1], pairs, numbers, work)
+        for step in range(int(numbers[STEPS]) + 1):
+            low, high, mass, mean = -1, 0, 0.0, 0.0
+            for p in range(cache[3][n]):
+                mass += weights[p]
+                mean += weights[p] * values[p]
+                if values[p] > values[high]:
+                    high = p
+                if weights[p] > 0.0 and (low < 0 or values[p] < values[low]):
+                    low = p
+            if step == 0:
+                cache[4][n] = mass * values[high] - mean
+                total += cache[4][n]
+            rise = values[high] - values[low]
+            little = rise <= numbers[ENOUGH] or mass * values[high] - mean <= numbers[CALM]
+            if step == int(numbers[STEPS]) or little:
+                break
+            bend = _difference(low, high, rows[3][n], pairs, work)
+            full = bend * weights[low] <= numbers[LAMBDA] * rise
+            amount = weights[low] if full else numbers[LAMBDA] * rise / bend
+            _move(low, high, amount / numbers[LAMBDA], rows[3][n], theta[1], pairs, work)
+            weights[high] += amount
+            weights[low] = 0.0 if full else weights[low] - amount
+            _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
+        if step > 0 or moved:
+            _write(rows, theta[0], numbers[CONSTANT], n, change)
+    return total
+
+
+@inner_kernel
+def _load(plane, p, work):
+    """List the labels of a plane in slot ``p`` of the workspace."""
+    on, packed, bits, size = work[4][p], work[6][p], work[7], 0
+    for b in range(plane.size):
+        packed[b] = plane[b]
+        for k in range(bits[plane[b], 0]):
+            on[size] = 8 * b + bits[plane[b], 1 + k]
+            size += 1
+    work[5][p] = size
+
+
+@inner_kernel
+def _value(p, loss, free, pairs, work):
+    """Loss plus score of slot ``p``."""
+    on, packed, value = work[4][p], work[6][p], loss
+    for k in range(work[5][p]):
+        i = on[k]
+        value += work[0][i]
+        for e in range(pairs[0][i], pairs[0][i + 1]):
+            j = pairs[1][e]
+            if packed[j >> 3] >> (j & 7) & 1 and free[e] > 0.0:
+                value += pairs[2][e] * free[e]
+    return value
+
+
+@inner_kernel
+def _value_all(losses, count, free, pairs, work):
+    for p in range(count):
+        work[3][p] = _value(p, losses[p], free, pairs, work)
+
+
+@inner_kernel
+def _mark(p, sign, pairs, marks, work):
+    """Add the pair features of slot ``p`` to ``marks``."""
+    on, packed = work[4][p], work[6][p]
+    for k in range(work[5][p]):
+        for e in range(pairs[0][on[k]], pairs[0][on[k] + 1]):
+            j = pairs[1][e]
+            if packed[j >> 3] >> (j & 7) & 1:
+                marks[e] += sign * pairs[2][e]
+
+
+@inner_kernel
+def _difference(a, b, norm, pairs, work):
+    """Squared distance of the features of slots ``a`` and ``b``."""
+    differ = 0
+    for q in range(work[6].shape[1]):
+        differ += work[7][work[6][a, q] ^ work[6][b, q], 0]
+    total, marks = norm * differ, work[2]
+    if marks.size > 0:
+        for e in range(marks.size):
+            marks[e] = 0.0
+        _mark(b, 1.0, pairs, marks, work)
+        _mark(a, -1.0, pairs, marks, work)
+        for e in range(marks.size):
+            total += marks[e] * marks[e]
+    return total
+
+
+@inner_kernel
+def _move(a, b, amount, norm, free, pairs, work):
+    """Move ``amount`` (weight over lambda) from slot ``a`` to ``b``: scores, change, couplings."""
+    scores, change = work[0], work[1]
+    for k in range(work[5][b]):
+        scores[work[4][b, k]] -= amount * norm
+        change[work[4][b, k]] -= amount
+    for k in range(work[5][a]):
+        scores[work[4][a, k]] += amount * norm
+        change[work[4][a, k]] += amount
+    if free.size > 0:
+        _mark(b, -amount, pairs, free, work)
+        _mark(a, amount, pairs, free, work)
+
+
+@inner_kernel
+def _admit(norm, n, cache, new, free, pairs, numbers, work):
+    """Take up a new plane if its value passes all known ones.
+
+    It gets a free slot, else that of the plane without weight and of least value, else all the
+    weight of the plane with the least, if the dual rises by it; else it is forgotten. Return
+    whether weight was moved.
+    """
+    plane, loss, moved = new[0], new[1], False
+    weights, values, count, last = cache[1][n], work[3], cache[3][n], work[3].size - 1
+    _load(plane, last, work)
+    value, slot = _value(last, loss, free, pairs, work), -1
+    for p in range(count):
+        if values[p] + numbers[ENOUGH] >= value:
+            return False
+    if count < last:
+        slot = count
+        cache[3][n] += 1
+        weights[slot] = 0.0
+    else:
+        for p in range(1, count):
+            if (
+                slot < 0
+                or weights[p] < weights[slot]
+                or (weights[p] == 0.0 and weights[slot] == 0.0 and values[p] < values[slot])
+            ):
+                slot = p
+        if slot < 0:
+            return False
+        amount = weights[slot]
+        if amount > 0.0:
+            bend = _difference(slot, last, norm, pairs, work)
+            if amount * bend >= 2.0 * numbers[LAMBDA] * (value - values[slot]):
+                return False
+            _move(slot, last, amount / numbers[LAMBDA], norm, free, pairs, work)
+            moved = True
+    for b in range(plane.size):
+        cache[0][n, slot, b] = plane[b]
+    cache[2][n, slot] = loss
+    _load(plane, slot, work)
+    _value_all(cache[2][n], cache[3][n], free, pairs, work)
+    return moved
+
+
+@inner_kernel
+def _write(rows, W, constant, n, change):
+    """Add ``x_n change'`` to ``W``."""
+    for v in range(change.size):
+        W[W.shape[0] - 1, v] += constant * change[v]
+    for e in range(rows[0][n], rows[0][n + 1]):
+        x, d = rows[2][e], rows[1][e]
+        for v in range(change.size):
+            W[d, v] += x * change[v]

@@ -1,0 +1,151 @@
+"""The regularised risk of a margin-rescaled structured support vector machine, and its oracle.
+
+    J(theta) = lambda/2 |theta|^2 + R(theta),
+    R(theta) = sum_n p_n max_z [loss(y_n, z) + <theta, phi(x_n, z) - phi(x_n, y_n)>]
+
+is minimised over ``theta`` with non-negative couplings (Eq. 6 of Petterson and Caetano 2011). The
+maximum is a loss-augmented decoding. A decoder that does not prove its answers gives a value
+below the risk; its upper bounds give one above, which is what a duality gap has to be made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.learners.augment import loss_augmented
+from colabel.results import Decoded, Solution
+
+__all__ = ["MarginProblem", "MarginSolution", "Violations"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+# Cells of a score table decoded together.
+CELLS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """The labelings that violate the margin most at some parameters, for all samples.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples, n_labels), in {0, 1}
+    losses : ndarray of shape (n_samples,)
+    risk : float
+        At the labelings found: at most the true risk.
+    upper : float
+        At least the true risk.
+    certified : float
+        Share of samples (by weight) whose labeling is proved to be a worst one.
+    """
+
+    labels: Labels
+    losses: Floats
+    risk: float
+    upper: float
+    certified: float
+
+
+@dataclass(frozen=True, eq=False)
+class MarginSolution(Solution):
+    """What learners of a ``MarginProblem`` return.
+
+    ``history`` holds upper bounds of the objective, ``lower`` lower bounds of its minimum, and
+    ``certified`` the share of constraints proved optimal, after each iteration. ``gap`` is the
+    difference between the objective at ``coef``, by the strongest oracle's upper bound, and the
+    best lower bound. ``state`` is what a next call can start from.
+    """
+
+    lower: Floats = field(default_factory=lambda: np.zeros(0))
+    certified: Floats = field(default_factory=lambda: np.zeros(0))
+    state: Any = None
+
+
+class MarginProblem:
+    """Data, model, loss, penalty and oracles: what a learner minimises.
+
+    Parameters
+    ----------
+    model : LinearPairwise
+    loss : BaseLoss
+    oracles : tuple of three BaseDecoder
+        A quick one to begin with, the one to learn with, and the strongest there is, whose bound
+        has the last word. They may be the same object.
+    X : csr_array of shape (n_samples, n_features)
+    Y : ndarray of shape (n_samples, n_labels), int8
+    weight : ndarray of shape (n_samples,), positive
+    penalty : float
+        ``lambda``.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        loss: Any,
+        oracles: tuple[Any, Any, Any],
+        X: Any,
+        Y: Labels,
+        weight: Floats,
+        penalty: float,
+    ) -> None:
+        self.model, self.loss, self.oracles = model, loss, oracles
+        self.X, self.Y, self.penalty = X, Y, float(penalty)
+        self.share = weight / weight.sum()
+        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() + model.constant**2
+        self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
+        self.truth = model.feature_sum(X, Y, self.share)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.Y)
+
+    @property
+    def first(self) -> int:
+        """Place of the oracle to begin with."""
+        return int(self.oracles[0] is self.oracles[1])
+
+    def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
+        """Find the labeling that violates the margin most, for the samples ``rows``."""
+        from colabel._kernels.plane_ascent import score_rows
+
+        W, _ = self.model.split(theta)
+        parts, step = [], max(1, CELLS // self.model.n_labels)
+        for i in range(0, len(rows), step):
+            some = rows[i : i + step]
+            unary = np.empty((len(some), self.model.n_labels))
+            score_rows(self.rows, W, self.model.constant, some, unary)
+            table = self.model.table(unary, theta)
+            parts.append(loss_augmented(self.oracles[oracle], self.loss, table, self.Y[some]))
+        return Decoded.concatenate(parts)
+
+    def violations(self, theta: Floats, oracle: int) -> Violations:
+        """Decode all samples, and sum up: the risk and a bound on it."""
+        found = self.decode(theta, np.arange(self.n_samples), oracle)
+        of_truth = float(self.truth @ theta)
+        return Violations(
+            found.labels,
+            self.loss.value(self.Y, found.labels),
+            float(self.share @ found.value) - of_truth,
+            float(self.share @ found.upper_bound) - of_truth,
+            float(self.share @ found.certified),
+        )
+
+    def subgradient(self, labels: Labels) -> Floats:
+        """Return the subgradient of the risk at which ``labels`` are the violations (Eq. 7)."""
+        return self.model.feature_sum(self.X, labels, self.share) - self.truth
+
+    def ridge(self, theta: Floats) -> float:
+        """Return ``lambda/2 |theta|^2``."""
+        return 0.5 * self.penalty * float(theta @ theta)
+
+    def verified(self, theta: Floats, upper: float, oracle: int) -> float:
+        """Bound the objective by the strongest oracle, where ``upper`` is that of another one."""
+        if self.oracles[oracle] is self.oracles[2]:
+            return upper
+        return self.ridge(theta) + self.violations(theta, 2).upper

@@ -1,0 +1,5 @@
+"""Models: score labelings."""
+
+from colabel.models.pairwise import LinearPairwise, frequent_pairs
+
+__all__ = ["LinearPairwise", "frequent_pairs"]

@@ -1,0 +1,261 @@
+"""Submodular multi-label learning with penalty and scale of the couplings chosen by folds."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from colabel._sklearn import check_weight
+from colabel.decoders import BaseDecoder, make_decoder
+from colabel.losses import BaseLoss
+from colabel.structured._margin_data import MarginData, MarginSettings
+from colabel.structured._submodular import Labels, SubmodularSVC
+
+__all__ = ["SubmodularSVCCV"]
+
+Floats = NDArray[np.float64]
+
+ALPHAS = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
+SCALES = (0.3, 1.0, 3.0)
+# A path ends when so many penalties in a row were worse than its best by a standard error.
+PATIENCE = 2
+# Shifts to try: those that turn on from a third to three times as many labels as scores above 0.
+SHIFTS = np.geomspace(1 / 3, 3, 41)
+
+
+class SubmodularSVCCV(SubmodularSVC):
+    """``SubmodularSVC`` that chooses ``alpha`` and ``coupling_scale`` by cross-validation.
+
+    In each fold, label pairs are counted once, and every fit starts from the one before, down the
+    penalties: a whole path costs a few fits. A path ends early when the loss rises.
+
+    Parameters
+    ----------
+    alphas : array-like of float or None, default=None
+        Penalties to try; ``None`` is 1e-1 to 1e-5 in half decades.
+    coupling_scales : array-like of float, default=(0.3, 1.0, 3.0)
+        Scales to try, if there are couplings.
+    cv : int, splitter or None, default=None
+        ``None`` is 5 shuffled folds.
+    search_tol : float, default=1e-2
+        Relative duality gap of the fits in the folds.
+    tune_shift : bool, default=False
+        Choose ``shift`` too, on the held-out scores of the best setting.
+    couplings, pairs, loss, beta, fit_intercept, intercept_scaling, oracle, max_cuts : optional
+        See ``SubmodularSVC``.
+    decoder, empty, tol, max_iter, verbose : optional
+        See ``SubmodularSVC``.
+    n_jobs : int or None, default=None
+        Folds fitted at the same time, in threads. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles folds and visits.
+
+    Attributes
+    ----------
+    alpha_, coupling_scale_, shift_ : float
+        What was chosen.
+    alphas_ : ndarray of shape (n_alphas,)
+        Falling.
+    cv_losses_ : ndarray of shape (n_scales, n_alphas, n_folds)
+        Loss on the held-out rows; NaN where a path ended early.
+    cv_loss_ : float
+        Mean over folds at the choice, before the shift.
+
+    See Also
+    --------
+    SubmodularSVC : With the other attributes.
+
+    Examples
+    --------
+    >>> from colabel.datasets import load
+    >>> train = load("yeast:train")
+    >>> X, Y = train.X[:300], train.Y[:300]
+    >>> search = SubmodularSVCCV([0.1, 0.01], couplings=None, cv=2, random_state=0).fit(X, Y)
+    >>> float(search.alpha_), search.cv_losses_.shape
+    (0.01, (1, 2, 2))
+    """
+
+    def __init__(
+        self,
+        alphas: Any = None,
+        *,
+        coupling_scales: Any = SCALES,
+        cv: Any = None,
+        search_tol: float = 1e-2,
+        tune_shift: bool = False,
+        couplings: str | None = "cooccurrence",
+        pairs: float | int | None = None,
+        loss: str | BaseLoss = "fbeta",
+        beta: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        oracle: str = "certified",
+        max_cuts: int = 1000,
+        decoder: str | BaseDecoder | None = None,
+        empty: str = "allow",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            couplings=couplings,
+            pairs=pairs,
+            loss=loss,
+            beta=beta,
+            fit_intercept=fit_intercept,
+            intercept_scaling=intercept_scaling,
+            oracle=oracle,
+            max_cuts=max_cuts,
+            decoder=decoder,
+            empty=empty,
+            tol=tol,
+            max_iter=max_iter,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.alphas = alphas
+        self.coupling_scales = coupling_scales
+        self.cv = cv
+        self.search_tol = search_tol
+        self.tune_shift = tune_shift
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
+        weight = given["sample_weight"]
+        weight = None if weight is None else check_weight(weight, X)
+        settings = self._settings()
+        self.alphas_ = np.sort(np.asarray(ALPHAS if self.alphas is None else self.alphas))[::-1]
+        scales = [float(c) for c in self.coupling_scales] if self.couplings is not None else [1.0]
+        folds = self._folds(X, Y, weight, settings)
+        self.cv_losses_ = np.full((len(scales), len(self.alphas_), len(folds)), np.nan)
+        best, kept = np.inf, [fold.fitted for fold in folds]
+        for c, scale in enumerate(scales):
+            for a in range(len(self.alphas_)):
+                self.cv_losses_[c, a] = self._fit_folds(folds, float(self.alphas_[a]), scale)
+                loss = float(self.cv_losses_[c, a].mean())
+                if loss < best:
+                    best, kept = loss, [fold.fitted for fold in folds]
+                    self.alpha_, self.coupling_scale_ = float(self.alphas_[a]), scale
+                if _has_turned(self.cv_losses_[c, : a + 1]):
+                    break
+        self.cv_loss_ = best
+        self.shift_ = self._best_shift(folds, kept) if self.tune_shift else 0.0
+        self._learn(MarginData(X, Y, weight, settings), self.alpha_, self.coupling_scale_)
+        self._shift = self.shift_
+
+    def _folds(
+        self, X: Any, Y: Labels, weight: Floats | None, settings: MarginSettings
+    ) -> list[_Fold]:
+        if len(Y) < 2:
+            raise ValueError("SubmodularSVCCV needs at least 2 samples (n_samples = 1 is too few)")
+        n_folds = 5 if self.cv is None else self.cv
+        if isinstance(n_folds, Integral):
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            cv = KFold(min(int(n_folds), len(Y)), shuffle=True, random_state=seed)
+        else:
+            cv = check_cv(self.cv)
+        rows = list(cv.split(X, Y))
+        return [_Fold(X, Y, weight, train, test, settings) for train, test in rows]
+
+    def _fit_folds(self, folds: list[_Fold], alpha: float, scale: float) -> Floats:
+        learner = self._learner(self.search_tol)
+        work = (delayed(fold.fit)(learner, alpha, scale, self._nonempty) for fold in folds)
+        return np.array(Parallel(n_jobs=self.n_jobs, prefer="threads")(work))
+
+    def _best_shift(self, folds: list[_Fold], fitted: list[Any]) -> float:
+        """Choose the shift of least loss on the held-out rows; of equal ones the smallest."""
+        if self._target.kind == "multiclass":
+            return 0.0  # one class a row, whatever is added to all of them
+        for fold, part in zip(folds, fitted, strict=True):
+            fold.fitted = part
+        shifts = _shifts(
+            np.concatenate([fold.unary() for fold in folds]),
+            np.concatenate([fold.share for fold in folds]),
+        )
+        losses = [np.mean([fold.loss(s, self._nonempty) for fold in folds]) for s in shifts]
+        return float(shifts[np.argmin(losses)])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        lists = (("alphas", ALPHAS if self.alphas is None else self.alphas),)
+        for name, values in (*lists, ("coupling_scales", self.coupling_scales)):
+            found = np.asarray(values, dtype=np.float64)
+            if found.ndim != 1 or not len(found) or not np.all((found > 0) & (found < np.inf)):
+                raise ValueError(f"{name} must be a list of positive numbers, not {values!r}")
+        if not (isinstance(self.search_tol, Real) and 0 < self.search_tol < np.inf):
+            raise ValueError(f"search_tol must be a positive number, not {self.search_tol!r}")
+
+
+class _Fold:
+    """A fold: its training data, and the state of the solver from one fit to the next."""
+
+    def __init__(
+        self,
+        X: Any,
+        Y: Labels,
+        weight: Floats | None,
+        train: NDArray[np.int64],
+        test: NDArray[np.int64],
+        settings: MarginSettings,
+    ) -> None:
+        part = None if weight is None else weight[train]
+        if part is not None and not part.any():
+            raise ValueError("the training rows of a fold have no weight; choose another cv")
+        self.data = MarginData(X[train], Y[train], part, settings)
+        self.X, self.Y = X[test], Y[test]
+        self.share = np.ones(len(test)) if weight is None else weight[test]
+        self.state: Any = None
+        self.fitted: tuple[Any, Any] = (None, None)
+
+    def fit(self, learner: Any, alpha: float, scale: float, nonempty: bool) -> float:
+        """Fit, starting from the last fit; return the loss on the held-out rows."""
+        problem = self.data.problem(alpha, scale)
+        found = learner.solve(problem, self.state)
+        self.state, self.fitted = found.state, (problem.model, found.coef)
+        return self.loss(0.0, nonempty)
+
+    def unary(self) -> Floats:
+        """Score the held-out rows."""
+        model, coef = self.fitted
+        return np.asarray(model.unary(self.X, coef))
+
+    def loss(self, shift: float, nonempty: bool) -> float:
+        """Return the mean loss on the held-out rows with the scores shifted."""
+        model, coef = self.fitted
+        table = model.table(self.unary() + shift, coef)
+        decoder = make_decoder("subset", type(table))
+        labels = decoder.decode(table, nonempty=nonempty).labels
+        losses = self.data.settings.loss.value(self.Y, labels)
+        return float(self.share @ losses / max(self.share.sum(), np.finfo(float).tiny))
+
+
+def _has_turned(losses: Floats) -> bool:
+    """Whether the last losses (n_alphas, n_folds) of a path are worse than its best, surely."""
+    mean = losses.mean(axis=1)
+    best = int(np.argmin(mean))
+    if len(mean) - 1 - best < PATIENCE:
+        return False
+    worse = losses[-PATIENCE:] - losses[best]
+    spread = worse.std(axis=1, ddof=1) / np.sqrt(losses.shape[1]) if losses.shape[1] > 1 else 0.0
+    return bool(np.all(worse.mean(axis=1) > spread))
+
+
+def _shifts(scores: Floats, share: Floats) -> Floats:
+    """List the shifts to try, 0 first: each turns on a share of what 0 does (SHIFTS)."""
+    values, place = np.unique(-scores, return_inverse=True)
+    weight = np.zeros(len(values))
+    np.add.at(weight, place.reshape(-1), np.repeat(share, scores.shape[1]))
+    on = np.cumsum(weight)
+    goal = SHIFTS * max(float(weight[values < 0].sum()), float(share.sum()))
+    places = np.unique(np.searchsorted(on, goal))
+    places = places[places < len(values) - 1]
+    shifts = 0.5 * (values[places] + values[places + 1])
+    return np.append(0.0, shifts[np.argsort(np.abs(shifts), kind="stable")])

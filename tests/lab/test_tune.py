@@ -1,0 +1,180 @@
+"""Parameters chosen by cross-validation: what is searched, how, and what is chosen."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from colabel.datasets import Dataset
+from colabel.exceptions import UnknownNameError
+from colabel.lab import METHODS, tune
+from colabel.lab.methods import Method, list_methods, make
+from colabel.lab.tune import Trial, _settings, search_space
+from colabel.metrics import get_measure
+from colabel.model_selection import IterativeStratifiedKFold
+
+
+def problem(n=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 0] > 0.2]) ^ (rng.random((n, 2)) < 0.1)
+    return Dataset(X, Y.astype(np.int8), ("a", "b", "c"), ("u", "v"), "made")
+
+
+@pytest.mark.parametrize("name", list_methods())
+def test_every_method_has_a_space_that_it_can_be_set_to(name):
+    space = search_space(name)
+    assert space
+    for key, values in space.items():
+        assert len(set(values)) == len(values) > 1
+        for value in values:
+            assert make(name, {key: value}).get_params()[key] == value
+
+
+def test_the_grids_of_the_mixtures_paper_are_as_its_supplement_has_them():
+    variances = tuple(10.0**k for k in range(-2, 7))
+    components = tuple(range(5, 65, 5))
+    for name in ("br", "powset", "cc", "pcc", "ecc-label", "ecc-subset", "cdn"):
+        np.testing.assert_allclose(METHODS[name].space["estimator__C"], variances)
+    np.testing.assert_allclose(METHODS["pair-crf"].space["C"], variances)
+    for name in ("cbm-lr", "cbm-gb"):
+        assert METHODS[name].space["n_components"] == components
+    for which in ("gate_variance", "expert_variance"):
+        np.testing.assert_allclose(METHODS["cbm-lr"].space[which], variances)
+
+
+def test_values_are_those_of_cross_validation():
+    data = problem()
+    space = {"estimator__C": (1e-4, 1.0, 100.0)}
+    for metric, sign in (("example_f1", 1), ("hamming_loss", -1)):
+        measure = get_measure(metric).function
+        found = tune("br", data, metric, space=space, n_folds=4, seed=3)
+        folds = [*IterativeStratifiedKFold(4, random_state=3).split(data.X, data.Y)]
+        expected = {}
+        for C in space["estimator__C"]:
+            models = [make("br", {"C": C}, 3).fit(data.X[kept], data.Y[kept]) for kept, _ in folds]
+            values = [
+                measure(data.Y[out], model.predict(data.X[out]))
+                for model, (_, out) in zip(models, folds, strict=True)
+            ]
+            expected[C] = np.mean(values), np.std(values)
+        for trial in found.trials:
+            C = trial.parameters["estimator__C"]
+            np.testing.assert_allclose((trial.value, trial.spread), expected[C])
+            assert trial.failed is None
+            assert trial.fit_seconds > 0
+        ranked = [sign * trial.value for trial in found.trials]
+        assert ranked == sorted(ranked, reverse=True)
+        assert found.best is found.trials[0]
+        assert ranked[0] > ranked[-1]
+
+
+def test_whole_labelings_can_be_the_criterion():
+    data = problem()
+    found = tune("powset", data, "log_likelihood", space={"estimator__C": (1e-6, 1.0)})
+    assert found.best.parameters == {"estimator__C": 1.0}
+    assert found.best.value > found.trials[1].value
+    with pytest.raises(UnknownNameError, match="ovr-svm gives labelings no probability"):
+        tune("ovr-svm", data, "log_likelihood")
+    with pytest.raises(UnknownNameError, match="unknown measure"):
+        tune("br", data, "luck")
+
+
+def test_all_settings_are_tried_where_they_are_few():
+    seen = []
+    space = {"estimator__C": (0.1, 1.0), "empty": ("allow", "forbid")}
+    found = tune("br", problem(), "example_f1", space=space, n_trials=4, on_trial=seen.append)
+    tried = {tuple(trial.parameters.values()) for trial in found.trials}
+    assert tried == set(itertools.product(*space.values()))
+    assert sorted(map(id, seen)) == sorted(map(id, found.trials))
+
+
+def climb(space, start, worth, n_trials=10**6):
+    """Run the search on a known function; return the settings in the order tried."""
+    tried = {}
+
+    def attempt(setting):
+        return tried.setdefault(repr(setting), Trial(setting, worth(**setting)))
+
+    for setting in _settings(space, start, n_trials, attempt, 1.0):
+        if len(tried) >= n_trials:
+            break
+        attempt(setting)
+    return [trial.parameters for trial in tried.values()]
+
+
+def test_large_spaces_are_searched_one_parameter_after_another():
+    space = {"a": tuple(range(10)), "b": tuple(range(10)), "c": (0, 1)}
+    start = {"a": 7, "b": 100, "c": 0}  # a default need not be in the grid
+
+    def worth(a, b, c):
+        return -((a - 3) ** 2) - (b - 5) ** 2 + 2 * c
+
+    tried = climb(space, start, worth, n_trials=199)
+    assert tried[0] == start
+    assert {"a": 3, "b": 5, "c": 1} in tried
+    assert len(tried) < 60
+    # Two that help each other only together need a second round.
+    ridge = climb(space, start, lambda a, b, c: -10 * abs(a - b) - a, n_trials=199)
+    assert {"a": 0, "b": 0, "c": 0} not in ridge[:25]
+    assert len(climb(space, start, worth, n_trials=13)) == 13
+
+
+def test_the_defaults_are_among_what_is_tried_first():
+    few = tune("cbm-lr", problem(), "example_f1", fixed={"n_steps": 1, "m_steps": 2}, n_trials=2)
+    defaults = make("cbm-lr").get_params()
+    settings = [trial.parameters for trial in few.trials]
+    assert len(settings) == 2
+    assert {key: defaults[key] for key in settings[0]} in settings
+    assert "n_steps" not in settings[0]
+
+
+def test_settings_that_fail_come_last_and_say_why():
+    data = problem()
+    space = {"estimator__C": (-1.0, 1.0), "empty": ("allow", "never")}
+    found = tune("br", data, "example_f1", space=space)
+    assert found.best.parameters == {"estimator__C": 1.0, "empty": "allow"}
+    assert [trial.failed is None for trial in found.trials] == [True, False, False, False]
+    assert any("ValueError: C must be positive" in trial.failed for trial in found.trials[1:])
+
+
+def test_what_is_fixed_is_not_searched():
+    assert search_space("br+global") == {
+        "estimator__estimator__C": METHODS["br"].space["estimator__C"]
+    }
+    assert "gate_variance" not in search_space("cbm-lr", {"gate_variance": 1.0})
+    tried = search_space("br", tried={"C": [1, 2], "empty": ["allow", "forbid"]})
+    assert tried == {"estimator__C": (1, 2), "empty": ("allow", "forbid")}
+    with pytest.raises(UnknownNameError, match="nothing of br is left to search"):
+        search_space("br", {"C": 1.0})
+    with pytest.raises(UnknownNameError, match="nothing of br is left to search"):
+        search_space("br", tried={"C": []})
+    with pytest.raises(UnknownNameError, match="estimator__C of br is fixed and searched"):
+        search_space("br", {"estimator__C": 1.0}, {"C": [1, 2]})
+    with pytest.raises(UnknownNameError, match="br has no parameter 'K'"):
+        search_space("br", tried={"K": [1, 2]})
+
+
+def test_a_space_may_have_short_names_but_no_unknown_ones():
+    found = tune("br", problem(), "example_f1", space={"C": (0.1, 1.0)})
+    assert set(found.best.parameters) == {"estimator__C"}
+    with pytest.raises(UnknownNameError, match="br has no parameter 'K'"):
+        tune("br", problem(), "example_f1", space={"K": (1, 2)})
+
+
+def test_seeds_repeat_and_folds_must_fit():
+    data = problem()
+    space = {"n_chains": (1, 2)}
+    one, two = (tune("ecc-label", data, "example_f1", space=space, seed=5) for _ in range(2))
+    assert [(t.parameters, t.value) for t in one.trials] == [
+        (t.parameters, t.value) for t in two.trials
+    ]
+    for n_folds in (1, 61):
+        with pytest.raises(UnknownNameError, match=f"{n_folds} folds of 60 samples cannot be made"):
+            tune("br", data, "example_f1", n_folds=n_folds)
+
+
+def test_a_method_without_a_space_says_so(monkeypatch):
+    monkeypatch.setitem(METHODS, "mine", Method("mine", METHODS["br"].build, "none", "test"))
+    with pytest.raises(UnknownNameError, match="name values to try"):
+        tune("mine", problem(), "example_f1")

@@ -1,0 +1,76 @@
+"""Slow truths about structured support vector machines: all labelings, a generic convex solver."""
+
+from itertools import product
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import minimize
+
+from colabel.decoders import GraphCut, Threshold
+from colabel.learners.margin import MarginProblem
+from colabel.losses import FBeta
+from colabel.models import LinearPairwise, frequent_pairs
+
+
+def labelings(V):
+    return np.array(list(product([0, 1], repeat=V)), dtype=np.int8)
+
+
+def oracles(edges):
+    if not len(edges):
+        exact = Threshold()
+        return exact, exact, exact
+    strong = GraphCut("certified")
+    return GraphCut("nested"), strong, strong
+
+
+def random_problem(seed, n=6, d=2, V=3, pairs=True, loss=None, penalty=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.8)
+    Y = (X @ rng.normal(size=(d, V)) + rng.normal(size=(n, V)) > 0).astype(np.int8)
+    if seed % 3 == 0:
+        Y[0] = 0
+    weight = rng.integers(1, 4, n).astype(float)
+    edges, C = frequent_pairs(Y, 1.0 if pairs else 0, weight)
+    model = LinearPairwise(d, V, edges, C * rng.uniform(0.3, 3.0), float(rng.choice([0.0, 1.0])))
+    penalty = 10.0 ** rng.uniform(-2, 0) if penalty is None else penalty
+    loss = FBeta() if loss is None else loss
+    return MarginProblem(model, loss, oracles(edges), sparse.csr_array(X), Y, weight, penalty)
+
+
+def slow_rows(problem):
+    """Feature differences and losses of all labelings of all samples: [(A, loss)]."""
+    X, out = problem.X.toarray(), []
+    every = labelings(problem.model.n_labels)
+    for x, y in zip(X, problem.Y, strict=True):
+        rows = np.repeat(x[None], len(every), axis=0)
+        own = problem.model.joint_feature(x[None], y[None])
+        loss = problem.loss.value(np.repeat(y[None], len(every), axis=0), every)
+        out.append((problem.model.joint_feature(rows, every) - own, loss))
+    return out
+
+
+def slow_risk(problem, theta):
+    parts = [np.max(A @ theta + loss) for A, loss in slow_rows(problem)]
+    return float(problem.share @ parts)
+
+
+def slow_minimum(problem):
+    """Minimise with one slack a sample and a constraint a labeling, by a generic solver."""
+    rows, size, n = slow_rows(problem), problem.model.size, problem.n_samples
+    n_free = size - len(problem.model.edges)
+    A = np.vstack([np.column_stack([-a, np.tile(np.eye(n)[i], (len(a), 1))])
+                   for i, (a, _) in enumerate(rows)])  # fmt: skip
+    b = np.concatenate([loss for _, loss in rows])
+    start = np.concatenate([np.zeros(size), np.ones(n)])
+    found = minimize(
+        lambda v: 0.5 * problem.penalty * v[:size] @ v[:size] + problem.share @ v[size:],
+        start,
+        jac=lambda v: np.concatenate([problem.penalty * v[:size], problem.share]),
+        constraints=[{"type": "ineq", "fun": lambda v: A @ v - b, "jac": lambda v: A}],
+        bounds=[(None, None)] * n_free + [(0, None)] * (size - n_free) + [(0, None)] * n,
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-13},
+    )
+    theta = problem.model.project(found.x[:size])
+    return problem.ridge(theta) + slow_risk(problem, theta), theta

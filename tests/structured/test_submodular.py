@@ -1,0 +1,283 @@
+"""SubmodularSVC: a scikit-learn citizen that reaches its optimum, whatever the data."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from colabel.losses import FBeta, Jaccard
+from colabel.structured._submodular import SubmodularSVC
+
+
+@parametrize_with_checks(
+    [SubmodularSVC(), SubmodularSVC(couplings=None), SubmodularSVC(solver="bmrm", tol=1e-2)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def make(seed=0, n=80, d=4, V=5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    Y = X @ rng.normal(size=(d, V)) + 0.5 * rng.normal(size=(n, V)) > 0.4
+    Y[:, 1] |= Y[:, 0] & (rng.random(n) < 0.8)
+    return X, Y.astype(int)
+
+
+def objective(model, X, Y, loss=None):
+    """Compute the objective of a fitted model from scratch, by listing all labelings."""
+    V = Y.shape[1]
+    every = (np.arange(2**V)[:, None] >> np.arange(V)) & 1
+    unit = np.mean(np.sum(X**2, axis=1))
+    constant = np.sqrt(unit) * model.intercept_scaling * model.fit_intercept
+    m2 = unit + constant**2
+    table = model.predict_joint(X)
+    values = table.value_all(every)
+    loss = FBeta(model.beta) if loss is None else loss
+    costs = np.stack([loss.value(np.tile(y, (len(every), 1)), every) for y in Y])
+    risk = np.mean(np.max(values + costs, axis=1) - table.value(Y))
+    square = np.sum(model.coef_**2)
+    if constant:
+        square += np.sum((model.intercept_ / constant) ** 2)
+    i, j = np.nonzero(np.triu(model.couplings_, 1))
+    counts = Y.T @ Y
+    C = counts[i, j] / np.max(np.triu(counts, 1), initial=1)
+    strength = model.coupling_scale * np.sqrt(m2) * C
+    square += np.sum((model.couplings_[i, j] / strength) ** 2)
+    return 0.5 * model.alpha * m2 * square + risk
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"couplings": None},
+        {"solver": "bmrm"},
+        {"beta": 2.0},
+        {"fit_intercept": False},
+        {"pairs": 3, "coupling_scale": 3.0},
+        {"intercept_scaling": 0.3, "pairs": 1.0},
+    ],
+    ids=str,
+)
+def test_the_objective_reported_is_the_objective(options):
+    X, Y = make()
+    model = SubmodularSVC(0.05, random_state=0, **options).fit(X, Y)
+    value = objective(model, X, Y)
+    assert value == pytest.approx(model.objective_, rel=1e-9)
+    assert model.gap_ <= 1e-3 * model.objective_
+    assert np.all(model.couplings_ >= 0.0)
+    np.testing.assert_array_equal(model.couplings_, model.couplings_.T)
+    assert model.lower_bounds_.max() <= model.objective_
+    assert len(model.history_) == len(model.lower_bounds_) == len(model.certified_)
+
+
+def test_couplings_help_and_are_used():
+    X, Y = make(n=200)
+    with_pairs = SubmodularSVC(0.05, coupling_scale=3.0, random_state=0).fit(X, Y)
+    without = SubmodularSVC(0.05, couplings=None, random_state=0).fit(X, Y)
+    assert np.any(with_pairs.couplings_ > 0)
+    assert not np.any(without.couplings_)
+    assert with_pairs.objective_ < without.objective_ + with_pairs.gap_
+
+
+def test_without_pairs_it_is_reverse_multi_label_learning():
+    X, Y = make()
+    none = SubmodularSVC(0.05, couplings=None, random_state=0).fit(X, Y)
+    zero = SubmodularSVC(0.05, pairs=0, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(zero.coef_, none.coef_)
+    np.testing.assert_array_equal(zero.predict(X), none.predict(X))
+
+
+def test_the_order_of_labels_and_rows_changes_nothing():
+    X, Y = make(V=6)
+    a = SubmodularSVC(0.05, tol=1e-6, max_iter=2000, random_state=0).fit(X, Y)
+    b = clone(a).fit(X, Y[:, ::-1])
+    assert a.objective_ == pytest.approx(b.objective_, rel=2e-6)
+    np.testing.assert_allclose(a.coef_, b.coef_[::-1], atol=0.02)
+    np.testing.assert_allclose(a.couplings_, b.couplings_[::-1, ::-1], atol=0.02)
+    order = np.random.default_rng(0).permutation(len(X))
+    c = clone(a).fit(X[order], Y[order])
+    np.testing.assert_array_equal(a.coef_, c.coef_)
+
+
+def test_units_of_the_features_do_not_matter():
+    X, Y = make()
+    a = SubmodularSVC(random_state=0).fit(X, Y)
+    b = SubmodularSVC(random_state=0).fit(1024.0 * X, Y)
+    assert a.objective_ == pytest.approx(b.objective_, rel=2e-3)
+    np.testing.assert_allclose(
+        a.decision_function(X), b.decision_function(1024.0 * X), rtol=0.1, atol=0.1
+    )
+
+
+def test_dense_and_sparse_features_give_the_same_model():
+    X, Y = make()
+    X[np.abs(X) < 0.5] = 0.0
+    a = SubmodularSVC(random_state=0).fit(X, Y)
+    b = SubmodularSVC(random_state=0).fit(sparse.csr_array(X), sparse.csr_array(Y))
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+
+
+def test_weights_count_like_repetition():
+    X, Y = make()
+    weight = np.random.default_rng(0).integers(0, 3, len(X))
+    a = SubmodularSVC(random_state=0).fit(X, Y, sample_weight=weight)
+    b = SubmodularSVC(random_state=0).fit(
+        np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)
+    )
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        SubmodularSVC().fit(X, Y, sample_weight=-np.ones(len(X)))
+
+
+@pytest.mark.parametrize("loss", ["hamming", "jaccard", "subset", Jaccard(), "f1"], ids=str)
+def test_other_losses(loss):
+    X, Y = make(n=40)
+    model = SubmodularSVC(0.1, loss=loss, random_state=0).fit(X, Y)
+    assert model.gap_ <= 1e-3 * model.objective_
+    value = objective(model, X, Y, model._settings().loss)
+    assert value == pytest.approx(model.objective_, rel=1e-9)
+
+
+def test_recall_counts_more_with_a_larger_beta():
+    X, Y = make(n=200)
+    few, many = (SubmodularSVC(beta=b, random_state=0).fit(X, Y).predict(X) for b in (0.3, 3.0))
+    assert many.sum() > few.sum()
+
+
+def test_algorithm_2_is_available_and_its_gap_is_honest():
+    X, Y = make(V=6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SubmodularSVC(
+            0.01, oracle="algorithm2", coupling_scale=3.0, pairs=1.0, random_state=0
+        ).fit(X, Y)
+    exact = SubmodularSVC(0.01, coupling_scale=3.0, pairs=1.0, random_state=0).fit(X, Y)
+    assert objective(model, X, Y) == pytest.approx(model.objective_, rel=1e-9)
+    assert model.objective_ >= exact.lower_bounds_.max() - 1e-12
+    assert model.lower_bounds_.max() <= exact.objective_ + 1e-12
+    assert model.certified_[-1] < exact.certified_[-1] == pytest.approx(1.0)
+
+
+def test_not_converging_is_said():
+    X, Y = make()
+    with pytest.warns(ConvergenceWarning, match="too high; raise max_iter"):
+        model = SubmodularSVC(1e-4, max_iter=2, random_state=0).fit(X, Y)
+    assert model.n_iter_ <= 2
+
+
+@pytest.mark.parametrize("solver", ["dual", "bmrm"])
+def test_warm_start_goes_on_from_the_last_fit(solver):
+    X, Y = make()
+    options = {"solver": solver, "random_state": 0, "pairs": 4}
+    model = SubmodularSVC(0.05, warm_start=True, **options).fit(X, Y)
+    first = model.n_iter_
+    assert model.fit(X, Y).n_iter_ < first
+    model.set_params(alpha=0.04).fit(X, Y)
+    cold = SubmodularSVC(0.04, **options).fit(X, Y)
+    assert model.n_iter_ < cold.n_iter_
+    assert model.objective_ == pytest.approx(cold.objective_, rel=2e-3)
+    # Other data, another loss or (for planes) another scale: from the beginning.
+    for change in ({"beta": 2.0}, {"coupling_scale": 2.0}):
+        model.set_params(**change).fit(X, Y)
+        again = SubmodularSVC(0.04, **options).set_params(**change).fit(X, Y)
+        assert model.objective_ == pytest.approx(again.objective_, rel=2e-3)
+        model.set_params(beta=1.0, coupling_scale=1.0)
+    other = model.fit(X[:50], Y[:50])
+    fresh = SubmodularSVC(0.04, **options).fit(X[:50], Y[:50])
+    np.testing.assert_array_equal(other.coef_, fresh.coef_)
+
+
+def test_shift_moves_the_scores():
+    X, Y = make()
+    plain = SubmodularSVC(random_state=0).fit(X, Y)
+    moved = SubmodularSVC(random_state=0, shift=0.5).fit(X, Y)
+    np.testing.assert_allclose(moved.decision_function(X), plain.decision_function(X) + 0.5)
+    assert moved.predict(X).sum() > plain.predict(X).sum()
+
+
+def test_prediction_is_the_best_of_all_labelings():
+    X, Y = make()
+    model = SubmodularSVC(coupling_scale=3.0, random_state=0).fit(X, Y)
+    every = (np.arange(32)[:, None] >> np.arange(5)) & 1
+    table = model.predict_joint(X)
+    best = table.value_all(every).max(axis=1)
+    np.testing.assert_allclose(table.value(model.predict(X)), best, atol=1e-12)
+    assert model.decode(X).certified.all()
+    np.testing.assert_allclose(model.decision_function(X), table.unary)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_the_empty_set_can_be_forbidden():
+    X, Y = make()
+    model = SubmodularSVC(empty="forbid", shift=-100.0, random_state=0).fit(X, Y)
+    assert model.predict(X).any(axis=1).all()
+    assert not SubmodularSVC(shift=-100.0, random_state=0).fit(X, Y).predict(X).any()
+
+
+@pytest.mark.parametrize("couplings", ["cooccurrence", None])
+@pytest.mark.parametrize("solver", ["dual", "bmrm"])
+def test_degenerate_data_is_normal_data(couplings, solver):
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(12, 30))
+    odd = np.column_stack([wide[:, :2], np.ones(12), wide[:, 0]])
+    for X in (wide, odd, np.zeros((12, 2)), 1e-200 * odd):
+        for Y in (
+            np.zeros((12, 3), dtype=int),
+            np.ones((12, 3), dtype=int),
+            (wide[:, :1] > 0).astype(int),
+            np.eye(12, dtype=int),
+            np.tile([0, 1], (12, 1)),
+        ):
+            model = SubmodularSVC(couplings=couplings, solver=solver, random_state=0).fit(X, Y)
+            assert model.predict(X).shape == Y.shape
+            assert np.isfinite(model.decision_function(X)).all()
+            assert model.gap_ <= 1e-3 * model.objective_ + 1e-9
+    one = SubmodularSVC(couplings=couplings, solver=solver).fit(wide[:1], [[0, 1, 1]])
+    np.testing.assert_array_equal(one.predict(wide[:1]), [[0, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"alpha": 0}, "alpha must be a positive"),
+        ({"alpha": "much"}, "alpha must be a positive"),
+        ({"tol": -1.0}, "tol must be a positive"),
+        ({"beta": np.inf}, "beta must be a positive"),
+        ({"shift": np.nan}, "shift must be a number"),
+        ({"couplings": "all"}, "couplings must be one of"),
+        ({"oracle": "magic"}, "oracle must be one of"),
+        ({"solver": "sgd"}, "solver must be one of"),
+        ({"max_iter": 0}, "max_iter must be a whole number"),
+        ({"max_cuts": 1.5}, "max_cuts must be a whole number"),
+        ({"pairs": 1.5}, "pairs must be a share"),
+        ({"pairs": -1}, "pairs must be a share"),
+        ({"loss": "zero"}, "loss must be"),
+        ({"loss": "jaccard", "oracle": "algorithm2"}, "can add loss=.fbeta. only"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_get_one_clear_sentence(options, reason):
+    X, Y = make(n=20)
+    with pytest.raises(ValueError, match=reason):
+        SubmodularSVC(**options).fit(X, Y)
+
+
+def test_progress_is_shown(capsys):
+    X, Y = make(n=30)
+    SubmodularSVC(verbose=True, random_state=0).fit(X, Y)
+    assert "SubmodularSVC: done" in capsys.readouterr().err
+
+
+def test_real_data_reach_what_the_findings_say(real_data):
+    from colabel.datasets import load
+    from colabel.metrics import evaluate
+
+    train, test = load("yeast:train"), load("yeast:test")
+    model = SubmodularSVC(couplings=None, random_state=0).fit(train.X, train.Y)
+    assert 1.0 - evaluate(test.Y, model.predict(test.X))["example_f1"] <= 0.356

@@ -1,0 +1,114 @@
+"""SubmodularSVCCV: chooses as folds fitted one by one would, and is a scikit-learn citizen."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from colabel.losses import FBeta
+from colabel.structured._submodular import SubmodularSVC
+from colabel.structured._submodular_cv import SubmodularSVCCV, _has_turned
+from structured.test_submodular import make
+
+GRID = [0.3, 0.1, 0.03]
+
+
+@parametrize_with_checks(
+    [
+        SubmodularSVCCV([0.1, 0.01], coupling_scales=[1.0], cv=2),
+        SubmodularSVCCV([0.1], couplings=None, cv=2, tune_shift=True),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_losses_are_those_of_folds_fitted_one_by_one():
+    X, Y = make(n=60)
+    cv = KFold(3)
+    search = SubmodularSVCCV(
+        GRID, coupling_scales=[0.5, 2.0], cv=cv, search_tol=1e-3, random_state=0
+    ).fit(X, Y)
+    assert search.cv_losses_.shape == (2, 3, 3)
+    for c, scale in enumerate((0.5, 2.0)):
+        for a, alpha in enumerate(GRID):
+            for k, (train, test) in enumerate(cv.split(X)):
+                if np.isnan(search.cv_losses_[c, a, k]):
+                    continue
+                plain = SubmodularSVC(alpha, coupling_scale=scale, tol=1e-3, random_state=0).fit(
+                    X[train], Y[train]
+                )
+                loss = FBeta().value(Y[test], plain.predict(X[test])).mean()
+                assert search.cv_losses_[c, a, k] == pytest.approx(loss, abs=0.05)
+    best = np.nanargmin(search.cv_losses_.mean(axis=2))
+    c, a = np.unravel_index(best, (2, 3))
+    assert (search.coupling_scale_, search.alpha_) == ((0.5, 2.0)[c], GRID[a])
+    refit = SubmodularSVC(search.alpha_, coupling_scale=search.coupling_scale_, random_state=0).fit(
+        X, Y
+    )
+    np.testing.assert_array_equal(search.coef_, refit.coef_)
+
+
+def test_threads_do_not_change_the_result():
+    X, Y = make()
+    one, two = (
+        SubmodularSVCCV(GRID, coupling_scales=[1.0], cv=3, n_jobs=n, random_state=0).fit(X, Y)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.cv_losses_, two.cv_losses_)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+@pytest.mark.parametrize("couplings", ["cooccurrence", None])
+def test_a_tuned_shift_is_no_worse_on_the_held_out_rows(couplings):
+    X, Y = make(n=120)
+    search = SubmodularSVCCV(
+        [0.3], couplings=couplings, coupling_scales=[1.0], cv=3, tune_shift=True, random_state=0
+    ).fit(X, Y)
+    plain = SubmodularSVC(0.3, couplings=couplings, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(
+        search.decision_function(X), plain.decision_function(X) + search.shift_
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_default_grid_falls_and_a_path_ends_when_it_has_turned():
+    X, Y = make(n=40)
+    search = SubmodularSVCCV(couplings=None, cv=2, max_iter=40, random_state=0)
+    search.fit(X, Y)
+    np.testing.assert_allclose(search.alphas_[[0, -1]], [1e-1, 1e-5])
+    losses = np.array([[0.5, 0.6], [0.3, 0.4], [0.4, 0.5], [0.41, 0.51]])
+    assert _has_turned(losses)
+    assert not _has_turned(losses[:3])
+    assert not _has_turned(losses[::-1])
+    assert _has_turned(losses[:, :1])
+
+
+def test_sample_weights_enter_training_and_choice():
+    X, Y = make(n=60)
+    weight = (np.arange(60) < 40).astype(float)
+    a = SubmodularSVCCV(GRID, couplings=None, cv=KFold(3), random_state=0)
+    a.fit(X, Y, sample_weight=weight)
+    assert np.all(a.cv_losses_[0, 0, 2] == 0.0)
+    with pytest.raises(ValueError, match="no weight"):
+        SubmodularSVCCV(GRID, cv=KFold(2)).fit(X[:40], Y[:40], sample_weight=np.repeat([0, 1], 20))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"alphas": []}, "alphas must be a list of positive"),
+        ({"alphas": [0.0]}, "alphas must be a list of positive"),
+        ({"coupling_scales": [-1.0]}, "coupling_scales must be a list of positive"),
+        ({"search_tol": 0}, "search_tol must be a positive"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_get_one_clear_sentence(options, reason):
+    with pytest.raises(ValueError, match=reason):
+        SubmodularSVCCV(**options).fit(*make(n=20))
+
+
+def test_one_sample_is_too_few():
+    with pytest.raises(ValueError, match="at least 2 samples"):
+        SubmodularSVCCV().fit([[1.0]], [[0, 1]])
