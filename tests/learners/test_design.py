@@ -80,22 +80,33 @@ def test_variances_are_those_of_the_points(way, monkeypatch):
     np.testing.assert_allclose((rows**2) @ share, made.variance, atol=1e-12)
 
 
-def test_few_columns_are_multiplied_in_small_blocks(monkeypatch):
-    """The blocks cover all rows once, whatever their size."""
-    X = np.random.default_rng(3).normal(size=(1000, 7))
-    made = make_design(make_products(X), np.ones(1000), 1.0, 2, turn=False, max_iter=9)
-    assert isinstance(made, DenseDesign)
-    points = np.random.default_rng(4).normal(size=(2, 8))
-    whole = made.gradient(points, lambda *_: None)
-    for product, cache in ((2 * 8 * 200, 1), (1, 1), (1, 700), (10**9, 1)):
-        monkeypatch.setattr(design, "SMALL_PRODUCT", product)
-        monkeypatch.setattr(design, "BLOCK_SCORES", cache)
+@pytest.mark.parametrize("n_points", [1, 2, 300, 10_000])
+def test_blocks_and_parts_cover_all_rows_once(n_points, monkeypatch):
+    monkeypatch.setattr(design, "PART", 3000)
+    for n in (1, 5, 1000, 1031):
+        X = np.random.default_rng(3).normal(size=(n, 70))
+        made = make_design(make_products(X), np.ones(n), 1.0, n_points, turn=False, max_iter=9)
+        assert isinstance(made, DenseDesign)
         seen = []
-        part = made.gradient(points, lambda s, first, seen=seen: seen.append((first, s.shape[1])))
-        np.testing.assert_allclose(part, whole, rtol=1e-12)
-        firsts, sizes = zip(*seen, strict=True)
-        np.testing.assert_array_equal(firsts, np.cumsum((0, *sizes[:-1])))
-        assert sum(sizes) == 1000
+        points = np.random.default_rng(4).normal(size=(2, 71))
+        scores = points @ made.rows.T
+        found = made.gradient(points, lambda s, first, seen=seen: seen.append((first, s.copy())))
+        np.testing.assert_allclose(found, scores @ made.rows, atol=1e-8)
+        assert [first for first, _ in seen] == [*range(0, n, made.step)]
+        np.testing.assert_allclose(np.hstack([s for _, s in seen]), scores, atol=1e-10)
+        starts, stops = zip(*made.parts(2), strict=True)
+        assert (starts[0], stops[-1]) == (0, n)
+        assert starts[1:] == stops[:-1]
+        assert all(start % made.step == 0 for start in starts)
+
+
+def test_products_are_small_where_that_is_fast():
+    from colabel._kernels.logistic_fit import block_rows
+
+    assert block_rows(1211, 295, 50) == 64  # a gate on scene: 19 blocks
+    assert block_rows(100, 121, 16) == 100  # an expert
+    assert block_rows(4880, 1837, 159) == 407  # too large to be small
+    assert block_rows(0, 3, 2) == block_rows(1, 1, 1) == 1
 
 
 def test_turning_is_chosen_where_it_pays():

@@ -16,6 +16,9 @@ from colabel.exceptions import IncompatibleError
 from colabel.metrics import evaluate
 from colabel.mixture import ConditionalBernoulliMixture, _constants
 from colabel.mixture._build import make_builder
+from colabel.mixture._experts import _least_weights
+from colabel.scores import Mixture
+from oracles import all_labelings
 
 QUICK = {"n_components": 3, "n_steps": 3, "random_state": 0}
 
@@ -242,9 +245,17 @@ def test_degenerate_data_are_normal_data(case, prior):
     X, Y = (np.asarray(part) for part in DEGENERATE[case])
     clf = ConditionalBernoulliMixture(5, expert_prior=prior, random_state=0).fit(X, Y)
     p = clf.predict_proba(X)
-    assert np.isfinite(p).all()
-    assert clf.predict(X).shape == Y.shape
+    steady = np.flatnonzero((Y[0] == Y).all(axis=0))
+    np.testing.assert_array_equal(p[:, steady] > 0.9, Y[:, steady] > 0)
+    np.testing.assert_array_equal(p[:, steady] < 0.1, Y[:, steady] == 0)
+    table = clf.predict_joint(X)
+    everything = np.exp(table.value_all(all_labelings(Y.shape[1])))
+    np.testing.assert_allclose(everything.sum(axis=1), 1.0)
     assert all(np.isfinite(history).all() for history in clf.history_)
+    if case == "constant feature":  # two label sets, as often as each other
+        np.testing.assert_allclose(np.exp(table.log_prob(Y)), 0.5, atol=0.05)
+    else:  # a line tells these label sets apart, or there is one
+        np.testing.assert_array_equal(clf.predict(X), Y)
 
 
 def test_dead_components_are_left_out():
@@ -258,8 +269,41 @@ def test_dead_components_are_left_out():
     after, log_likelihood = model.expect(views, columns)
     assert list(model.alive) == [0, 2]
     assert not after[1].any()
-    assert np.isfinite(log_likelihood).all()
+    weights, logits = model.table(X)
+    expected = Mixture(weights, logits).log_prob(Y)
+    np.testing.assert_allclose(log_likelihood, expected, atol=1e-6)
     assert model.table(X)[1].shape == (200, 2, 4)
+
+
+def test_a_component_may_die_between_M_steps():
+    X, Y = planted(n=200)
+    model = make_builder(ConditionalBernoulliMixture(3), X, Y, np.ones(200))(0)
+    gamma = np.full((3, 200), 1.0 / 3.0)
+    gamma[0, :100], gamma[1, :100] = 0.5, 1.0 / 6.0
+    views, columns = model.views(X), np.ascontiguousarray(Y.T, dtype=np.float32)
+    for alive in ([0, 1, 2], [0, 2]):
+        gamma[[k for k in range(3) if k not in alive]] = 0.0
+        gamma /= gamma.sum(axis=0)
+        model.maximise(views, columns, gamma, np.ones(200), lambda jobs: [job() for job in jobs])
+        assert list(model.alive) == alive
+        assert model.gate.solution.coef.shape == (len(alive), 5)
+        weights = np.exp(model.gate.log_weights(views[0], slice(0, 200)))
+        np.testing.assert_allclose(weights[alive].sum(axis=0), 1.0)
+    model.finish()
+    assert model.gate.prepared is None
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-4, 0.3])
+def test_rows_left_out_weigh_at_most_their_share(share):
+    gamma = np.random.default_rng(0).dirichlet(np.full(4, 0.2), size=60).T
+    gamma[0, :20], gamma[3] = 0.0, 0.0
+    gamma[1] = 0.25  # ties
+    least = _least_weights(gamma, share)
+    assert np.all(least > 0.0)
+    for weight, limit in zip(gamma, least, strict=True):
+        assert weight[weight < limit].sum() <= share * weight.sum()
+        if weight.any():  # the next heavier would be too many
+            assert weight[weight <= limit].sum() > share * weight.sum()
 
 
 WRONG = {

@@ -131,7 +131,7 @@ def test_weights_count_like_repetition():
         np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)
     )
     np.testing.assert_array_equal(a.coef_, b.coef_)
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         SubmodularSVC().fit(X, Y, sample_weight=-np.ones(len(X)))
 
 

@@ -8,6 +8,7 @@ step and makes a new direction, or shortens the step. No problem waits for anoth
 import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.sums import any_order
 
 __all__ = ["advance", "aim", "aim_steepest", "dot", "is_close", "move", "shorten"]
 
@@ -92,9 +93,7 @@ def is_close(vector, number, gradient, limits):
     if the function is badly scaled.
     """
     size = max(abs(number[VALUE]), limits[FLOOR])
-    left = 0.0
-    for j in range(gradient.size):
-        left += 0.5 * gradient[j] * gradient[j] * max(limits[FLATTEST], vector[SCALE, j])
+    left = _decrease(gradient, vector[SCALE], limits[FLATTEST])
     return left <= limits[GAP] * size or -0.5 * number[SLOPE] <= limits[ESTIMATE] * size
 
 
@@ -171,32 +170,29 @@ def aim_steepest(vector, number, count, gradient):
     number[STEP], count[CUTS], count[PAIRS] = 1.0, 0, 0
 
 
-@inner_kernel
+@any_order
 def dot(a, b):
-    """Return ``a . b``, by eight running sums that need not wait for one another."""
-    s, t, u, v, w, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    j = 0
-    while j + 8 <= a.size:
-        s += a[j] * b[j]
-        t += a[j + 1] * b[j + 1]
-        u += a[j + 2] * b[j + 2]
-        v += a[j + 3] * b[j + 3]
-        w += a[j + 4] * b[j + 4]
-        x += a[j + 5] * b[j + 5]
-        y += a[j + 6] * b[j + 6]
-        z += a[j + 7] * b[j + 7]
-        j += 8
-    while j < a.size:
-        s += a[j] * b[j]
-        j += 1
-    return ((s + t) + (u + v)) + ((w + x) + (y + z))
+    """Return ``a . b``."""
+    total = 0.0
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
 
 
-@inner_kernel
+@any_order
 def _weighted(y, scale):
     total = 0.0
     for j in range(y.size):
         total += y[j] * scale[j] * y[j]
+    return total
+
+
+@any_order
+def _decrease(gradient, scale, flattest):
+    """Return what a Newton step gains, curvatures being no more than those given."""
+    total = 0.0
+    for j in range(gradient.size):
+        total += 0.5 * gradient[j] * gradient[j] * max(flattest, scale[j])
     return total
 
 

@@ -74,8 +74,9 @@ def ascend(rows, cache, fresh, theta, pairs, numbers, order, work):
 
     ``fresh = (planes, losses)``: a new labeling for each sample of ``order``, or none at all.
     ``numbers = (lambda, constant, steps, enough, calm)``: at most ``steps`` steps a visit, none
-    where values differ by less than ``enough`` or the sample's gap is below ``calm``. The gap is ``p_n max_z g(z) - sum_z a(z) g(z)`` over
-    the planes known, on arrival. The dual never falls. O(V entries + planes (labels on) steps).
+    where values differ by less than ``enough`` or the sample's gap is below ``calm``. The gap is
+    ``p_n max_z g(z) - sum_z a(z) g(z)`` over the planes known, on arrival. The dual never falls.
+    O(V entries + planes (labels on) steps).
     """
     scores, change, values = work[0], work[1], work[3]
     total = 0.0

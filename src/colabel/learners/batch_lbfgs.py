@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MEMORY", "Evaluate", "Minimum", "Stopping", "minimise", "run"]
+__all__ = ["MEMORY", "Evaluate", "Minimum", "Stopping", "minimise", "run", "summarise"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]]
@@ -67,12 +67,15 @@ class Minimum:
         Whether the value is as close to the optimum as was asked, or as rounding lets it be.
     n_iter : int
         Steps of the slowest problem.
+    evaluations : int
+        Summed over problems.
     """
 
     point: Floats
     value: Floats
     converged: NDArray[np.bool_]
     n_iter: int
+    evaluations: int
 
 
 def minimise(evaluate: Evaluate, start: Floats, scale: Floats, stopping: Stopping) -> Minimum:
@@ -114,14 +117,25 @@ def run(
     counts = np.zeros((n_problems, lbfgs.COUNTS), dtype=np.int64)
     counts[:, lbfgs.STEPS] = -1
     trial = np.array(start, dtype=np.float64)
-    active = np.arange(n_problems)
+    active, evaluations = np.arange(n_problems), 0
     while len(active):
         value, gradient = evaluate(trial, active)
+        evaluations += len(active)
         n_running = advance(vectors, numbers, counts, active, trial, value, gradient, limits)
         active, trial = active[:n_running], trial[:n_running]
+    return summarise(vectors, numbers, counts, evaluations)
+
+
+def summarise(
+    vectors: Floats, numbers: Floats, counts: NDArray[np.int64], evaluations: int
+) -> Minimum:
+    """Read where each problem stopped from the memory of the kernels."""
+    from colabel._kernels import lbfgs
+
     return Minimum(
         vectors[:, lbfgs.POINT].copy(),
         numbers[:, lbfgs.VALUE].copy(),
         counts[:, lbfgs.STATUS] != lbfgs.RUNNING,
         int(counts[:, lbfgs.STEPS].max(initial=0)),
+        evaluations,
     )

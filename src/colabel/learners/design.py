@@ -8,7 +8,7 @@ diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,8 @@ Step = Callable[[NDArray[Any], int], None]
 
 # Larger rows are not copied.
 LARGEST_COPY = 2**28
-# Multiplications in a small matrix product, for which BLAS need not rearrange the operands, and the
-# fewest rows with which that pays; else the scores worked on together, for the cache.
-SMALL_PRODUCT, SMALL_ROWS, BLOCK_SCORES = 10**6, 128, 2**16
+# Multiplications in a matrix product that are worth a job of their own.
+PART = 2 * 10**6
 # What turning costs and saves, in flops of a matrix product: an entry of a sparse matrix beside one
 # of a dense matrix, a parameter's share of an L-BFGS step, an eigendecomposition of order one.
 SPARSE_ENTRY, PARAMETER, EIGEN = 6.0, 450.0, 9.0
@@ -87,37 +86,66 @@ class Design:
 
 
 class DenseDesign(Design):
-    """Centred rows and a column of ones, in both orders, so that no product rearranges them."""
+    """Centred rows and a column of ones, in both orders, so that no product rearranges them.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_directions)
+    weight, mean, basis
+        As for ``Design``; rows in a basis are centred already.
+    n_points : int
+        Points to be multiplied with.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_directions + 1)
+    columns : ndarray of shape (n_rows * (n_directions + 1),)
+        The same ``step`` rows at a time, each block transposed.
+    step : int
+    """
 
     def __init__(
-        self, rows: NDArray[Any], weight: Floats, mean: Floats, basis: Eigenbasis | None = None
+        self,
+        rows: NDArray[Any],
+        weight: Floats,
+        mean: Floats,
+        n_points: int,
+        basis: Eigenbasis | None = None,
     ) -> None:
-        self.rows = np.ones((rows.shape[0], rows.shape[1] + 1), dtype=rows.dtype)
+        from colabel._kernels.logistic_fit import block_rows
+
+        n, size = rows.shape[0], rows.shape[1] + 1
+        self.rows = np.ones((n, size), dtype=rows.dtype)
         centred = self.rows[:, :-1]
         np.subtract(rows, 0.0 if basis else mean.astype(rows.dtype), out=centred)
-        self.columns = np.ascontiguousarray(self.rows.T)
+        self.step = block_rows(n, size, max(n_points, 1))
+        self.columns = np.empty(n * size, dtype=rows.dtype)
+        for start in range(0, n, self.step):
+            self._block(start)[:] = self.rows[start : start + self.step].T
         variance = (weight / weight.sum()).astype(rows.dtype) @ np.square(centred)
         super().__init__(weight, mean, variance.astype(np.float64), rows.dtype, basis)
 
     def gradient(self, points: Floats, step: Step) -> NDArray[Any]:
         points = points.astype(self.dtype, copy=False)
-        first, *others = self._blocks(len(points))
-        total = self._part(points, step, first)
-        for rows in others:
-            total += self._part(points, step, rows)
+        total = np.zeros(points.shape)
+        for start in range(0, len(self.rows), self.step):
+            scores = points @ self._block(start)
+            step(scores, start)
+            total += scores @ self.rows[start : start + self.step]
         return total
 
-    def _part(self, points: NDArray[Any], step: Step, rows: slice) -> NDArray[Any]:
-        scores = points @ self.columns[:, rows]
-        step(scores, rows.start)
-        return np.asarray(scores @ self.rows[rows])
-
-    def _blocks(self, n_points: int) -> Iterator[slice]:
+    def parts(self, n_points: int) -> list[tuple[int, int]]:
+        """Cut the rows, between blocks, into parts that are worth a thread's while."""
         n, size = self.rows.shape
-        step = SMALL_PRODUCT // (n_points * size)
-        if step < SMALL_ROWS:
-            step = max(2 * SMALL_ROWS, BLOCK_SCORES // n_points)
-        return (slice(i, min(i + step, n)) for i in range(0, n, step))
+        n_parts = max(n * size * n_points // PART, 1)
+        length = -(-n // (n_parts * self.step)) * self.step
+        return [(start, min(start + length, n)) for start in range(0, n, length)]
+
+    def _block(self, start: int) -> NDArray[Any]:
+        """Rows from one on, transposed."""
+        n, size = self.rows.shape
+        stop = min(start + self.step, n)
+        return self.columns[start * size : stop * size].reshape(size, stop - start)
 
 
 class ProductsDesign(Design):
@@ -165,11 +193,11 @@ def make_design(
             basis = eigenbasis(X, weight, np.ones((X.shape[0], 1)), penalty)
             if basis.turn is not None:
                 mean = np.asarray(weight @ X) / weight.sum()
-                return DenseDesign(basis.rows, weight, mean, basis)
+                return DenseDesign(basis.rows, weight, mean, n_columns, basis)
         X = make_products(X)
     if isinstance(X, DenseProducts) and X.X.nbytes <= LARGEST_COPY:
         mean = (weight / weight.sum()).astype(X.dtype) @ X.X
-        return DenseDesign(X.X, weight, mean.astype(np.float64))
+        return DenseDesign(X.X, weight, mean.astype(np.float64), n_columns)
     return ProductsDesign(X, weight)
 
 

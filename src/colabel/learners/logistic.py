@@ -7,15 +7,15 @@ diagonal there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.batch_lbfgs import MEMORY, Evaluate, Minimum, Stopping, minimise
+from colabel.learners.batch_lbfgs import MEMORY
+from colabel.learners.blas import one_blas_thread
 from colabel.learners.design import Design, make_design
-from colabel.learners.elastic_net import minimise_l1
+from colabel.learners.logistic_problem import LinearFit, Problem, Run
 from colabel.learners.products import Products
 
 __all__ = ["LinearFit", "fit_logistic", "fit_softmax"]
@@ -24,51 +24,6 @@ Floats = NDArray[np.float64]
 
 # Memory of one batch of columns, for targets and what L-BFGS remembers.
 BATCH_BYTES = 2**28
-
-
-@dataclass(frozen=True, eq=False)
-class LinearFit:
-    """Coefficients of a batch of linear models.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (n_columns, n_features)
-    intercept : ndarray of shape (n_columns,)
-    objective : ndarray of shape (n_columns,), or (1,) for a multinomial model
-        Loss and penalty at the solution.
-    converged : ndarray of bool, like ``objective``
-    n_iter : int
-        Steps of the slowest regression.
-    """
-
-    coef: Floats
-    intercept: Floats
-    objective: Floats
-    converged: NDArray[np.bool_]
-    n_iter: int
-
-    def take(self, columns: Any) -> LinearFit:
-        """Keep some columns of independent regressions."""
-        return LinearFit(
-            self.coef[columns],
-            self.intercept[columns],
-            self.objective[columns],
-            self.converged[columns],
-            self.n_iter,
-        )
-
-    @classmethod
-    def concatenate(cls, fits: list[LinearFit]) -> LinearFit:
-        """Join independent regressions."""
-        if len(fits) == 1:
-            return fits[0]
-        return cls(
-            np.concatenate([fit.coef for fit in fits]),
-            np.concatenate([fit.intercept for fit in fits]),
-            np.concatenate([fit.objective for fit in fits]),
-            np.concatenate([fit.converged for fit in fits]),
-            max(fit.n_iter for fit in fits),
-        )
 
 
 def fit_logistic(
@@ -126,12 +81,14 @@ def fit_logistic(
     design = make_design(X, weight, penalty, Y.shape[1], turn=turn, max_iter=max_iter)
     fits = []
     for columns in _batches(design, Y.shape[1]):
-        problem = _Problem(
+        problem = Problem(
             design, Y[:, columns], penalty, _take(center, columns), _take(mask, columns)
         )
         log_odds = np.log(problem.rate) - np.log1p(-problem.rate)
         first = problem.first(None if start is None else start.take(columns), log_odds)
-        fits.append(problem.decode(problem.solve(problem.binary, first, l1, max_iter, tol)))
+        with one_blas_thread():
+            found = problem.solve_binary(first, l1, max_iter, tol)
+        fits.append(problem.decode(found))
     return LinearFit.concatenate(fits)
 
 
@@ -145,6 +102,7 @@ def fit_softmax(
     start: LinearFit | None = None,
     max_iter: int = 1000,
     tol: float = 1e-8,
+    run: Run | None = None,
 ) -> LinearFit:
     """Fit a multinomial logistic regression to soft targets.
 
@@ -154,19 +112,25 @@ def fit_softmax(
     Parameters
     ----------
     X, penalty, l1, weight, start, max_iter, tol
-        As for ``fit_logistic``.
+        As for ``fit_logistic``; or ``X`` is a Design, which has the weights.
     T : array-like of shape (n_samples, n_classes)
         Non-negative rows that sum to 1.
+    run : callable or None
+        Does independent jobs, given as a list, and returns their results: parts of the rows.
 
     Returns
     -------
     LinearFit
     """
-    X, T, weight = _rows_that_count(X, np.asarray(T), weight)
-    design = make_design(X, weight, penalty, T.shape[1], turn=l1 == 0.0, max_iter=max_iter)
-    problem = _Problem(design, T, penalty)
-    first = problem.first(start, np.log(problem.rate)).reshape(1, -1)
-    return problem.decode(problem.solve(problem.softmax, first, l1, max_iter, tol))
+    T = np.asarray(T)
+    if not isinstance(X, Design):
+        X, T, weight = _rows_that_count(X, T, weight)
+        X = make_design(X, weight, penalty, T.shape[1], turn=l1 == 0.0, max_iter=max_iter)
+    problem = Problem(X, T, penalty)
+    first = problem.first(start, np.log(problem.rate))
+    with one_blas_thread():
+        found = problem.solve_softmax(first, l1, max_iter, tol, run)
+    return problem.decode(found)
 
 
 def _rows_that_count(X: Any, Y: NDArray[Any], weight: Any) -> tuple[Any, NDArray[Any], Floats]:
@@ -188,109 +152,3 @@ def _batches(design: Design, n_columns: int) -> list[slice]:
 
 def _take(rows: NDArray[Any] | None, columns: slice) -> NDArray[Any] | None:
     return None if rows is None else rows[columns]
-
-
-class _Problem:
-    """The smooth part of the objective; points are differences from the center of the prior.
-
-    Parameters
-    ----------
-    design : Design
-    Y : ndarray of shape (n_samples, n_columns)
-    penalty : float
-    center, mask : ndarray of shape (n_columns, n_features) or None
-    """
-
-    def __init__(
-        self,
-        design: Design,
-        Y: NDArray[Any],
-        penalty: float,
-        center: Floats | None = None,
-        mask: NDArray[np.bool_] | None = None,
-    ) -> None:
-        self.design, self.weight = design, design.weight
-        self.targets = np.ascontiguousarray(Y.T, dtype=design.dtype)
-        self.penalty = penalty
-        self.ridge = np.append(np.full(len(design.variance), penalty), 0.0)
-        self.center = center if center is None or mask is None else center * mask
-        zero = np.zeros(len(self.targets))
-        self.origin = None if self.center is None else design.encode(self.center, zero)
-        self.mask = None if mask is None else np.column_stack([mask, zero == 0.0])
-        self.total = float(self.weight.sum())
-        # Shares of the targets, drawn a little to one half: that of a constant is not 0 or 1.
-        self.rate = (self.targets @ self.weight + 0.5) / (self.total + 1.0)
-
-    def first(self, start: LinearFit | None, intercept: Floats) -> Floats:
-        """Points to start from; without any, slopes of the center and the ``intercept`` given."""
-        if start is None:
-            points = np.zeros((len(intercept), len(self.ridge)))
-            points[:, -1] = intercept if self.origin is None else intercept - self.origin[:, -1]
-            return points
-        coef = start.coef if self.mask is None else start.coef * self.mask[:, :-1]
-        away = coef if self.center is None else coef - self.center
-        return self.design.encode(away, start.intercept)
-
-    def scale(self) -> Floats:
-        """Inverse of the Hessian's diagonal at the base rates: (n_columns, n_directions + 1)."""
-        bend = (self.rate * (1.0 - self.rate) * self.total)[:, None]
-        hessian = bend * np.append(self.design.variance, 1.0) + self.ridge
-        return np.divide(1.0, hessian, out=np.ones(hessian.shape), where=hessian > 0.0)
-
-    def solve(
-        self, evaluate: Evaluate, first: Floats, l1: float, steps: int, tol: float
-    ) -> Minimum:
-        """Minimise, the problems being rows of ``first``."""
-        stopping = Stopping(
-            max_iter=steps,
-            # Half, for the curvature of the intercept is but that at the base rate.
-            gap=0.5 * tol,
-            curvature=self.penalty,
-            rounding=8.0 * float(np.finfo(self.design.dtype).eps),
-            floor=tol * self.total,
-        )
-        scale = self.scale().reshape(first.shape)
-        if l1 == 0.0:
-            return minimise(evaluate, first, scale, stopping)
-        price = np.tile(np.append(np.full(len(self.ridge) - 1, l1), 0.0), len(self.targets))
-        return minimise_l1(evaluate, first, scale, price.reshape(first.shape), stopping)
-
-    def decode(self, found: Minimum) -> LinearFit:
-        """Models of the original features."""
-        coef, intercept = self.design.decode(found.point.reshape(-1, len(self.ridge)))
-        coef = coef if self.center is None else coef + self.center
-        return LinearFit(coef, intercept, found.value, found.converged, found.n_iter)
-
-    def binary(self, points: Floats, columns: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Values and gradients of the regressions of some columns."""
-        from colabel._kernels.logistic import binary_loss
-
-        loss = np.zeros(len(points))
-
-        def step(scores: NDArray[Any], first: int) -> None:
-            binary_loss(scores, self.targets, self.weight, columns, first, loss)
-
-        moved = points if self.origin is None else points + self.origin[columns]
-        residual = self.design.gradient(moved, step)
-        gradient = points * self.ridge
-        loss += 0.5 * np.einsum("cd,cd->c", gradient, points)
-        gradient += residual
-        if self.mask is not None:
-            gradient *= self.mask[columns]
-        return loss, gradient
-
-    def softmax(self, points: Floats, _: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Value and gradient of the one multinomial regression."""
-        from colabel._kernels.logistic import softmax_loss
-
-        loss = []
-
-        def step(scores: NDArray[Any], first: int) -> None:
-            loss.append(softmax_loss(scores, self.targets, self.weight, first))
-
-        points = points.reshape(len(self.targets), -1)
-        residual = self.design.gradient(points, step)
-        gradient = points * self.ridge
-        value = np.sum(loss) + 0.5 * np.einsum("cd,cd->", gradient, points)
-        gradient += residual
-        return np.array([value]), gradient.reshape(1, -1)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
+
+from colabel.mixture._crew import Run, in_turn, runner
 
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
 
 Floats = NDArray[np.float64]
-Run = Callable[[Sequence[Callable[[], Any]]], list[Any]]
 
 # A component with less weight than this many rows is dead, and costs nothing from then on.
 DEAD = 1e-3
@@ -64,16 +62,12 @@ class Experts(Protocol):
         """Forget what only the next M-step would need."""
 
 
-def runner(n_threads: int) -> Run:
-    """Make the function that runs independent jobs, on threads if there are several."""
-    if n_threads == 1:
-        return lambda jobs: [job() for job in jobs]
+@runtime_checkable
+class HasBlocks(Protocol):
+    """Experts that say how rows are best cut for their scores."""
 
-    def run(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        with ThreadPoolExecutor(n_threads) as pool:
-            return [*pool.map(lambda job: job(), jobs)]
-
-    return run
+    def blocks(self, view: Any) -> list[slice]:
+        """Rows to score together."""
 
 
 class GatedMixture(BaseEstimator):
@@ -121,21 +115,30 @@ class GatedMixture(BaseEstimator):
             ]
         )
 
-    def expect(self, views: Any, Y: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    def expect(
+        self, views: Any, Y: NDArray[np.float32], run: Run = in_turn
+    ) -> tuple[Floats, Floats]:
         """E-step, Eq. (8), in log space: responsibilities (K, n) and log-likelihoods (n,)."""
+        parts = run([partial(self._expect, views, Y, rows) for rows in self._blocks(views, Y)])
+        gamma, log_likelihood = zip(*parts, strict=True)
+        return np.concatenate(gamma, axis=1), np.concatenate(log_likelihood)
+
+    def _blocks(self, views: Any, Y: NDArray[np.float32]) -> list[slice]:
+        """Cut the rows; the same way for any number of threads, for the sake of rounding."""
         n_labels, n = Y.shape
-        log_likelihood = np.empty(n)
-        gamma: Floats | None = None
+        if isinstance(self.experts, HasBlocks):
+            return self.experts.blocks(views[1])
         step = max(1, BLOCK_SCORES // n_labels)
-        for start in range(0, n, step):
-            rows = slice(start, min(start + step, n))
-            joint = self.gate.log_weights(views[0], rows)
-            joint += self.experts.log_likelihoods(views[1], Y, rows)
-            log_likelihood[rows] = logsumexp(joint, axis=0)
-            gamma = np.empty((len(joint), n)) if gamma is None else gamma
-            gamma[:, rows] = np.exp(joint - log_likelihood[rows])
-        assert gamma is not None
-        return gamma, log_likelihood
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+    def _expect(self, views: Any, Y: NDArray[np.float32], rows: slice) -> tuple[Floats, Floats]:
+        joint = self.gate.log_weights(views[0], rows)
+        joint += self.experts.log_likelihoods(views[1], Y, rows)
+        top = joint.max(axis=0)  # finite, that of a component alive
+        gamma = np.exp(np.subtract(joint, top, out=joint), out=joint)
+        total = gamma.sum(axis=0)
+        gamma /= total  # Eq. (8)
+        return gamma, top + np.log(total)
 
     def objective(self, log_likelihood: Floats, weight: Floats) -> float:
         """Eq. (7) at the posterior, which is the negative log-likelihood, with the penalties."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from colabel.learners.logistic import LinearFit, fit_logistic
+from colabel.learners.component import Known, Prior, fit_component
+from colabel.learners.logistic import LinearFit
 from colabel.learners.products import Products
 from colabel.mixture._constants import constant_log_likelihoods, smoothed_log_odds
 from colabel.mixture._em import Run
@@ -24,14 +23,6 @@ Floats = NDArray[np.float64]
 # Rows of the smallest responsibilities, up to this share of a component's weight, are left out
 # (of large problems: those in single precision).
 DROPPED = 1e-4
-
-
-@dataclass(frozen=True, eq=False)
-class _Component:
-    """The regressions of one component: those of ``labels``."""
-
-    labels: NDArray[np.int64]
-    fit: LinearFit
 
 
 class LogisticExperts(BaseEstimator):
@@ -64,7 +55,7 @@ class LogisticExperts(BaseEstimator):
         self.steps = steps
         self.l1_ratio = l1_ratio
         self.center = center
-        self.components: Sequence[_Component | None] = []
+        self.varies = np.zeros((0, 0), dtype=bool)
 
     def view(self, X: Any, dtype: Any = None) -> Products:
         """Matrix products of validated rows."""
@@ -83,103 +74,95 @@ class LogisticExperts(BaseEstimator):
             Runs jobs, in any order.
         """
         self.constant, varies = smoothed_log_odds(Y, gamma)
-        before = self.components or [None] * len(gamma)
+        least = _least_weights(gamma, DROPPED if view.dtype == np.float32 else 0.0)
+        prior, known = self._prior(view.shape[1]), self._known(len(gamma), view.shape[1])
         jobs = [
-            partial(self._fit, view, Y, gamma[k], np.flatnonzero(varies[k]), before[k])
+            partial(
+                fit_component,
+                view,
+                Y,
+                gamma[k],
+                np.flatnonzero(varies[k]),
+                least[k],
+                prior,
+                known[k],
+                self.steps,
+            )
             for k in range(len(gamma))
         ]
-        self.components = run(jobs)
-        self._join()
+        # One row a regression, coefficients and intercept, for one matrix product.
+        self.points = np.concatenate(run(jobs))
+        self.varies = varies
+        self.component, self.label = (index.astype(np.int64) for index in np.nonzero(varies))
+
+    @property
+    def coef(self) -> Floats:
+        """Coefficients of all regressions, component by component."""
+        return self.points[:, :-1]
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts of all regressions."""
+        return self.points[:, -1]
+
+    def blocks(self, view: Products) -> list[slice]:
+        """Rows to score together."""
+        return view.blocks(max(self.constant.shape[0], len(self.points)))
 
     def log_likelihoods(self, view: Products, Y: NDArray[np.float32], rows: slice) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         from colabel._kernels.logistic import log_likelihoods
 
-        out = constant_log_likelihoods(self.constant, self.varies, Y[:, rows])
-        if len(self.coef):
+        Y = np.ascontiguousarray(Y[:, rows])
+        out = constant_log_likelihoods(self.constant, self.varies, Y)
+        if len(self.points):
             scores = view.scores(self.coef.astype(view.dtype), rows)
             scores += self.intercept[:, None].astype(view.dtype)
-            log_likelihoods(scores, Y[:, rows], self.component, self.label, out)
+            log_likelihoods(scores, Y, self.component, self.label, out)
         return out
 
     def logits(self, view: Products, rows: slice) -> Floats:
         """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
         n = len(range(*rows.indices(view.shape[0])))
         out = np.tile(self.constant, (n, 1, 1))
-        if len(self.coef):
+        if len(self.points):
             scores = view.scores(self.coef.astype(view.dtype), rows) + self.intercept[:, None]
             out[:, self.component, self.label] = scores.T
         return out
 
     def penalties(self) -> float:
         """Negative log of the prior on all weights, without its constant."""
-        total = 0.0
-        for part in self.components:
-            if part is not None:
-                coef = part.fit.coef
-                away = coef if self.center is None else coef - self.center.coef[part.labels]
-                square = 0.5 * float(np.einsum("cd,cd->", away, away))
-                total += (1.0 - self.l1_ratio) * square + self.l1_ratio * float(np.abs(away).sum())
-        return self.penalty * total
-
-    def _fit(
-        self,
-        X: Products,
-        Y: NDArray[np.float32],
-        weight: Floats,
-        labels: NDArray[np.int64],
-        before: _Component | None,
-    ) -> _Component | None:
-        if not len(labels):
-            return None
-        rows = _rows_that_count(weight, DROPPED if X.dtype == np.float32 else 0.0)
-        center = None if self.center is None else self.center.coef[labels]
-        fit = fit_logistic(
-            X.take(rows),
-            Y[np.ix_(labels, rows)].T,
-            penalty=(1.0 - self.l1_ratio) * self.penalty,
-            l1=self.l1_ratio * self.penalty,
-            weight=weight[rows],
-            center=center,
-            start=self._start(labels, before, X.shape[1]),
-            max_iter=self.steps,
-            tol=1e-5,
-        )
-        return _Component(labels, fit)
-
-    def _start(
-        self, labels: NDArray[np.int64], before: _Component | None, n_features: int
-    ) -> LinearFit | None:
-        """Start from the last M-step's weights; a label new to the component from the prior."""
-        if before is None:
-            return None if self.center is None else self.center.take(labels)
-        coef, intercept = np.zeros((len(labels), n_features)), np.zeros(len(labels))
-        if self.center is not None:
-            coef[:], intercept[:] = self.center.coef[labels], self.center.intercept[labels]
-        _, here, there = np.intersect1d(labels, before.labels, return_indices=True)
-        coef[here], intercept[here] = before.fit.coef[there], before.fit.intercept[there]
-        return LinearFit(coef, intercept, np.zeros(0), np.zeros(0, dtype=bool), 0)
+        away = self.coef if self.center is None else self.coef - self.center.coef[self.label]
+        square = 0.5 * float(np.einsum("cd,cd->", away, away))
+        absolute = float(np.abs(away).sum()) if self.l1_ratio else 0.0
+        return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""
-        self.components = []
         self.center = None
 
-    def _join(self) -> None:
-        """Gather the regressions of all components for one matrix product."""
-        parts = [(k, part) for k, part in enumerate(self.components) if part is not None]
-        self.varies = np.zeros(self.constant.shape, dtype=bool)
-        for k, part in parts:
-            self.varies[k, part.labels] = True
-        self.component, self.label = (index.astype(np.int64) for index in np.nonzero(self.varies))
-        coef = [part.fit.coef for _, part in parts]
-        self.coef = np.concatenate(coef) if coef else np.zeros((0, 0))
-        intercept = [part.fit.intercept for _, part in parts]
-        self.intercept = np.concatenate(intercept) if coef else np.zeros(0)
+    def _prior(self, n_features: int) -> Prior:
+        center = np.zeros((0, n_features + 1))
+        if self.center is not None:
+            center = np.column_stack([self.center.coef, self.center.intercept])
+        l1 = self.l1_ratio * self.penalty
+        return Prior((1.0 - self.l1_ratio) * self.penalty, l1, center)
+
+    def _known(self, n_components: int, n_features: int) -> list[Known]:
+        """Return the regressions of each component that the last M-step fitted."""
+        if not len(self.varies):
+            return [Known(np.zeros(0, np.int64), np.zeros((0, n_features + 1)))] * n_components
+        ends = np.searchsorted(self.component, np.arange(n_components + 1))
+        parts = [slice(*ends[k : k + 2]) for k in range(n_components)]
+        return [Known(self.label[part], self.points[part]) for part in parts]
 
 
-def _rows_that_count(weight: Floats, share: float) -> NDArray[np.int64]:
-    """Return the rows left when the smallest weights, a share of the total, are dropped."""
-    order = np.argsort(weight)
-    below = np.searchsorted(np.cumsum(weight[order]), share * weight.sum(), side="right")
-    return np.sort(order[below:])
+def _least_weights(gamma: Floats, share: float) -> Floats:
+    """Return the least weight that counts in each component.
+
+    All smaller weights together are at most a share of the component's; zeros never count.
+    """
+    order = np.sort(gamma, axis=1)
+    below = (np.cumsum(order, axis=1) <= share * order.sum(axis=1, keepdims=True)).sum(axis=1)
+    below = np.minimum(below, gamma.shape[1] - 1)
+    return np.maximum(order[np.arange(len(gamma)), below], np.finfo(np.float64).tiny)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator
 
+from colabel.learners.design import Design, make_design
 from colabel.learners.logistic import LinearFit, fit_softmax
 from colabel.learners.products import Products
 from colabel.mixture._em import Run
@@ -42,6 +42,7 @@ class SoftmaxGate(BaseEstimator):
         self.steps = steps
         self.l1_ratio = l1_ratio
         self.solution: LinearFit | None = None
+        self.prepared: tuple[Products, Design] | None = None
         self.alive = np.zeros(0, dtype=np.int64)
 
     def view(self, X: Any, dtype: Any = None) -> Products:
@@ -59,22 +60,36 @@ class SoftmaxGate(BaseEstimator):
             )
         self.alive, self.n_components = alive, len(gamma)
         self.solution = fit_softmax(
-            view,
+            self._prepare(view, weight),
             gamma[alive].T,
             penalty=(1.0 - self.l1_ratio) * self.penalty,
             l1=self.l1_ratio * self.penalty,
-            weight=weight,
             start=start,
             max_iter=self.steps,
             tol=1e-5,
+            run=run,
         )
+
+    def _prepare(self, view: Products, weight: Floats) -> Design:
+        """Centre the rows, which takes as long as a step of the solver, once for all M-steps."""
+        if self.prepared is None or self.prepared[0] is not view:
+            made = make_design(
+                view, weight, self.penalty, len(self.alive), turn=False, max_iter=self.steps
+            )
+            self.prepared = view, made
+        return self.prepared[1]
 
     def log_weights(self, view: Products, rows: slice) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         assert self.solution is not None
         scores = view.scores(self.solution.coef.astype(view.dtype), rows).astype(np.float64)
+        scores += self.solution.intercept[:, None]
+        scores -= scores.max(axis=0)
+        scores -= np.log(np.exp(scores).sum(axis=0))
+        if len(self.alive) == self.n_components:
+            return scores
         out = np.full((self.n_components, scores.shape[1]), -np.inf)
-        out[self.alive] = log_softmax(scores + self.solution.intercept[:, None], axis=0)
+        out[self.alive] = scores
         return out
 
     def penalties(self) -> float:
@@ -85,4 +100,5 @@ class SoftmaxGate(BaseEstimator):
         return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
 
     def finish(self) -> None:
-        """Forget nothing: the solution is all there is."""
+        """Forget what only the next M-step would need."""
+        self.prepared = None

@@ -1,0 +1,99 @@
+"""Threads that share independent jobs, and the jobs that those jobs bring along."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["Run", "in_turn", "runner"]
+
+Job = Callable[[], Any]
+Run = Callable[[Sequence[Job]], list[Any]]
+
+
+def in_turn(jobs: Sequence[Job]) -> list[Any]:
+    """Do jobs one after the other."""
+    return [job() for job in jobs]
+
+
+def runner(n_threads: int) -> Run:
+    """Make the function that does independent jobs, on threads if there are several.
+
+    Who has jobs done, jobs included, works until they are, be it on the jobs of others: no thread
+    waits while there is work. The threads stay for the next jobs, and end with the function.
+    """
+    if n_threads == 1:
+        return in_turn
+    crew = _Crew()
+    for _ in range(n_threads - 1):
+        threading.Thread(target=crew.work, args=[crew.is_closed], daemon=True).start()
+
+    def run(jobs: Sequence[Job]) -> list[Any]:
+        return crew.run(jobs)
+
+    weakref.finalize(run, crew.close)
+    return run
+
+
+class _Batch:
+    """Jobs that somebody waits for."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs, self.results = jobs, [None] * len(jobs)
+        self.n_left = len(jobs)
+        self.error: BaseException | None = None
+
+    def is_done(self) -> bool:
+        return self.n_left == 0
+
+
+class _Crew:
+    """What threads share: the jobs that nobody has begun, the newest last."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.open: list[tuple[_Batch, int]] = []
+        self.closed = False
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        """Have jobs done, and return their results."""
+        batch = _Batch(jobs)
+        with self.changed:
+            self.open += [(batch, place) for place in reversed(range(len(jobs)))]
+            self.changed.notify_all()
+        self.work(batch.is_done)
+        if batch.error is not None:
+            raise batch.error
+        return batch.results
+
+    def work(self, is_done: Callable[[], bool]) -> None:
+        """Do jobs, the newest batch first, for an older one waits for it."""
+        while True:
+            with self.changed:
+                self.changed.wait_for(lambda: self.open or is_done())
+                if is_done():
+                    return
+                batch, place = self.open.pop()
+            self._do(batch, place)
+
+    def _do(self, batch: _Batch, place: int) -> None:
+        try:
+            batch.results[place] = batch.jobs[place]()
+        except BaseException as error:
+            batch.error = error
+        with self.changed:
+            batch.n_left -= 1
+            if batch.is_done():
+                self.changed.notify_all()
+
+    def is_closed(self) -> bool:
+        """Return whether no more jobs will come."""
+        return self.closed
+
+    def close(self) -> None:
+        """Let the threads go."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
