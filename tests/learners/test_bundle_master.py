@@ -84,3 +84,13 @@ def test_planes_without_slope_are_no_obstacle():
     bundle.solve()
     assert bundle.value() == pytest.approx(0.7)
     np.testing.assert_array_equal(bundle.theta(), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_between_two_planes_reach_the_optimum_by_themselves(seed, monkeypatch):
+    """Where Newton's direction fails they are what is left."""
+    expected = random_bundle(seed)[0].value()
+    monkeypatch.setattr(Bundle, "_newton", lambda self, used, gradient, shadow: 0.0 * self.weights)
+    bundle, planes = random_bundle(seed)
+    assert bundle.value() == pytest.approx(expected, rel=1e-2)
+    assert objective(bundle, planes, bundle.theta()) - bundle.value() <= 1e-3

@@ -25,27 +25,20 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_losses_are_those_of_folds_fitted_one_by_one():
     X, Y = make(n=60)
-    cv = KFold(3)
+    cv, grid, scales = KFold(2), [0.3, 0.1], [0.5, 2.0]
     search = SubmodularSVCCV(
-        GRID, coupling_scales=[0.5, 2.0], cv=cv, search_tol=1e-3, random_state=0
+        grid, coupling_scales=scales, cv=cv, search_tol=1e-3, random_state=0
     ).fit(X, Y)
-    assert search.cv_losses_.shape == (2, 3, 3)
-    for c, scale in enumerate((0.5, 2.0)):
-        for a, alpha in enumerate(GRID):
-            for k, (train, test) in enumerate(cv.split(X)):
-                if np.isnan(search.cv_losses_[c, a, k]):
-                    continue
-                plain = SubmodularSVC(alpha, coupling_scale=scale, tol=1e-3, random_state=0).fit(
-                    X[train], Y[train]
-                )
-                loss = FBeta().value(Y[test], plain.predict(X[test])).mean()
-                assert search.cv_losses_[c, a, k] == pytest.approx(loss, abs=0.05)
-    best = np.nanargmin(search.cv_losses_.mean(axis=2))
-    c, a = np.unravel_index(best, (2, 3))
-    assert (search.coupling_scale_, search.alpha_) == ((0.5, 2.0)[c], GRID[a])
-    refit = SubmodularSVC(search.alpha_, coupling_scale=search.coupling_scale_, random_state=0).fit(
-        X, Y
-    )
+    assert search.cv_losses_.shape == (2, 2, 2)
+    for c, a, k in np.ndindex(2, 2, 2):
+        train, test = list(cv.split(X))[k]
+        plain = SubmodularSVC(grid[a], coupling_scale=scales[c], random_state=0)
+        found = plain.fit(X[train], Y[train]).predict(X[test])
+        loss = FBeta().value(Y[test], found).mean()
+        assert search.cv_losses_[c, a, k] == pytest.approx(loss, abs=0.05)
+    c, a = np.unravel_index(np.argmin(search.cv_losses_.mean(axis=2)), (2, 2))
+    assert (search.coupling_scale_, search.alpha_) == (scales[c], grid[a])
+    refit = SubmodularSVC(grid[a], coupling_scale=scales[c], random_state=0).fit(X, Y)
     np.testing.assert_array_equal(search.coef_, refit.coef_)
 
 
@@ -82,6 +75,14 @@ def test_the_default_grid_falls_and_a_path_ends_when_it_has_turned():
     assert not _has_turned(losses[:3])
     assert not _has_turned(losses[::-1])
     assert _has_turned(losses[:, :1])
+
+
+def test_what_comes_after_the_end_of_a_path_is_not_fitted(monkeypatch):
+    module = "colabel.structured._submodular_cv._has_turned"
+    monkeypatch.setattr(module, lambda losses: len(losses) == 2)
+    search = SubmodularSVCCV(GRID, couplings=None, cv=2, random_state=0).fit(*make(n=40))
+    np.testing.assert_array_equal(np.isnan(search.cv_losses_[0]).all(axis=1), [0, 0, 1])
+    assert search.alpha_ in GRID[:2]
 
 
 def test_sample_weights_enter_training_and_choice():

@@ -14,7 +14,7 @@ import numba
 
 from colabel._kernels._compiling import listen
 
-__all__ = ["bare_kernel", "inlined", "inner_kernel", "kernel"]
+__all__ = ["any_order", "bare_kernel", "inlined", "inner_kernel", "kernel"]
 
 listen()
 
@@ -42,6 +42,16 @@ def bare_kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False)
 
 
+def any_order(function: Callable[..., Any]) -> Any:
+    """Compile an inner kernel whose sums need no order, so that several terms are added at a time.
+
+    The compiler fixes the order: the same call gives the same bits on any thread. All else is as
+    IEEE 754 has it.
+    """
+    free = {"reassoc", "contract", "nsz"}
+    return _compiled(function, no_cfunc_wrapper=True, no_cpython_wrapper=True, fastmath=free)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Make ``function`` a part of the kernel that calls it, once.
 
@@ -51,7 +61,7 @@ def inlined(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, inline="always")(function)
 
 
-def _compiled(function: Callable[..., Any], **options: bool) -> Any:
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Compile on the first call; keep the result on disk if any folder for it can be written."""
     try:
         return numba.njit(cache=True, nogil=True, **options)(function)

@@ -7,8 +7,7 @@ step and makes a new direction, or shortens the step. No problem waits for anoth
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
-from colabel._kernels.sums import any_order
+from colabel._kernels import any_order, inner_kernel, kernel
 
 __all__ = ["advance", "aim", "aim_steepest", "dot", "is_close", "move", "shorten"]
 

@@ -39,13 +39,14 @@ class Variant:
     """An estimator to compare: its name, how to build it for a seed, and its parameters.
 
     ``key`` is equal for variants that build equal estimators, whatever their names; None is equal
-    to no other.
+    to no other. One that is not ``seeded`` gives the same on a fixed split whatever the seed.
     """
 
     name: str
     build: Callable[[int], Any]
     parameters: dict[str, Any]
     key: Hashable | None = None
+    seeded: bool = True
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ def compare(
         for variant in variants[fold.name]:
             on_start(fold.name, variant.name)
             where = fold.name, splits[fold.name], fold.number, fold.seed
-            cell = None if done is None or variant.key is None else (*where, variant.key)
+            same = splits[fold.name] == "official" and not variant.seeded
+            seed = None if same else fold.seed
+            cell = None if variant.key is None else (*where[:3], seed, variant.key)
             result = None if done is None else done.get(cell)
             if result is None:
                 build = partial(variant.build, fold.seed)

@@ -91,7 +91,8 @@ class Entry:
         parameters = self.parameters(data)
         search = (repr(sorted(self.space.items())), self.tune_for) if self.space else ()
         key = self.method, repr(sorted(parameters.items())), *search, self.wrap
-        return Variant(self.name, partial(self.build, data=data), parameters, key)
+        build = partial(self.build, data=data)
+        return Variant(self.name, build, parameters, key, _has_seed(build(0)))
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,7 @@ def reproduce(
     if plan.trace is not None:
         found = _traced(plan, present, missing, run_dir, callbacks)
     else:
+        done = {} if done is None else done
         shared = callbacks | {"done": done if plan.load_data is None else None}
         rows = _run(plan, present, run_dir, shared)
         ours, spread = _summary(plan, rows)
@@ -435,6 +437,11 @@ def _beginnings(name: str) -> list[str]:
     """Return ``a``, ``a.b`` and ``a.b.c`` of ``a.b.c``."""
     parts = name.split(".")
     return [".".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def _has_seed(estimator: Any) -> bool:
+    names = estimator.get_params()
+    return isinstance(estimator, GridSearchCV) or any(n.endswith("random_state") for n in names)
 
 
 def _ratio(numbers: Mapping[Cell, float], cell: Cell, best: Cell) -> float | None:

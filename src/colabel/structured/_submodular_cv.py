@@ -78,7 +78,7 @@ class SubmodularSVCCV(SubmodularSVC):
     >>> X, Y = train.X[:300], train.Y[:300]
     >>> search = SubmodularSVCCV([0.1, 0.01], couplings=None, cv=2, random_state=0).fit(X, Y)
     >>> float(search.alpha_), search.cv_losses_.shape
-    (0.01, (1, 2, 2))
+    (0.1, (1, 2, 2))
     """
 
     def __init__(
