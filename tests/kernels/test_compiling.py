@@ -1,4 +1,4 @@
-"""A first call says that it compiles, keeps what it compiled, and runs where nothing can be kept."""
+"""A first call says that it compiles, keeps what it compiled, and runs where nothing can be."""
 
 import logging
 import os
