@@ -39,7 +39,7 @@ def cut_sparse(unary, graph, work, labels):
         labels[leaf] = labels[vectors[12, leaf]]
 
 
-@inlined
+@bare_kernel
 def _settle_sparse(unary, graph, vectors, labels):
     """Fix labels by persistency: ``labels`` becomes 0, 1 or -1 (open), ``low``, ``high`` theirs.
 
@@ -107,7 +107,7 @@ def _spread(graph, vectors, labels, tail, n_leaves):
     return n_leaves
 
 
-@inlined
+@bare_kernel
 def _peel(graph, vectors, labels, n_leaves):
     """Take off labels with one open neighbour, again and again; return how many.
 
@@ -144,7 +144,7 @@ def _peel(graph, vectors, labels, n_leaves):
     return n_peeled
 
 
-@inlined
+@bare_kernel
 def _compact_sparse(graph, labels, work, m):
     """Write the arcs between open labels: starts, heads, mates and residuals."""
     indptr, heads, mates, caps = graph[0], graph[1], graph[2], graph[3]

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, inlined
+from colabel._kernels import bare_kernel
 
 __all__ = ["dinic"]
 
 
-@inlined
+@bare_kernel
 def dinic(m, excess, arcs, vectors, side):
     """Mark in ``side`` the smallest source side of a minimum cut.
 

@@ -4,7 +4,7 @@ Problem and shared arguments: ``colabel._kernels.f_cut``. Each function asks for
 returns True, or returns False when it has no more.
 """
 
-from colabel._kernels import bare_kernel, inlined
+from colabel._kernels import bare_kernel
 from colabel._kernels.f_cut import (
     BEST,
     BETA,
@@ -47,7 +47,7 @@ def next_algorithm_2(level, state):
     return False
 
 
-@inlined
+@bare_kernel
 def next_nested(level, state, froms, stack):
     """Cut for every ``beta`` by divide and conquer; the smallest maximisers are nested.
 

@@ -77,7 +77,7 @@ def next_search(row, level, graph, state, search):
     return False
 
 
-@inlined
+@bare_kernel
 def _price(row, level, graph, state):
     """Go on lowering the bound of the current level over the price; False when that is done.
 
