@@ -12,9 +12,8 @@ of labels only; the features are touched once before and once after. Couplings m
 with curvature at most that of ``free``, so a step by that curvature never lowers it.
 
 ``rows = (indptr, indices, data, norms)``: features in CSR form and ``|x_n|^2``, with the constant.
-``cache = (planes, weights, losses, counts, gaps)``: labelings in bits (n, P, B), the truth first,
-their weights and losses (n, P), how many there are, and what the sample had to gain at the last
-visit. ``pairs = (start, heads, strength)``: pairs of
+``cache = (planes, weights, losses, counts)``: labelings in bits (n, P, B), the truth first, their
+weights and losses (n, P), and how many there are. ``pairs = (start, heads, strength)``: pairs of
 labels by their first label, and the value of their feature. ``theta = (W, free)``: (D + 1, V), the
 constant's weights last, and (E,).
 """
@@ -22,16 +21,19 @@ constant's weights last, and (E,).
 import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.worst_labeling import worst_labeling
 
-__all__ = ["ascend", "ascent_workspace", "score_rows"]
+__all__ = ["ascend", "ascend_sorting", "ascent_workspace", "score_rows"]
 
-LAMBDA, CONSTANT, STEPS, ENOUGH, CALM = 0, 1, 2, 3, 4
+LAMBDA, CONSTANT, STEPS, ENOUGH = 0, 1, 2, 3
+# Most searches from one labeling to a better one.
+ROUNDS = 4
 
 
 def ascent_workspace(n_planes, n_labels, n_pairs):
     """Allocate scores, change, marks of pairs, plane values; labels on, their number; bytes, bits.
 
-    The last is a table of the bits in a byte: how many, and which.
+    Then a table of the bits in a byte, how many and which; what sorting needs; active planes.
     """
     bits = np.zeros((256, 9), np.int64)
     for byte in range(256):
@@ -44,10 +46,13 @@ def ascent_workspace(n_planes, n_labels, n_pairs):
         np.zeros(n_labels),
         np.zeros(n_pairs),
         np.zeros(n_planes + 1),
-        np.zeros((n_planes + 1, n_labels), np.int64),
-        np.zeros(n_planes + 1, np.int64),
-        np.zeros((n_planes + 1, n_bytes), np.uint8),
+        np.zeros((n_planes + 2, n_labels), np.int64),
+        np.zeros(n_planes + 2, np.int64),
+        np.zeros((n_planes + 2, n_bytes), np.uint8),
         bits,
+        np.zeros((3, n_labels + 1)),
+        np.zeros((2, n_labels), np.int64),
+        np.zeros(n_planes, np.int64),
     )
 
 
@@ -73,52 +78,118 @@ def ascend(rows, cache, fresh, theta, pairs, numbers, order, work):
     """Visit the samples ``order``; change cache and theta; return the gap they had, summed.
 
     ``fresh = (planes, losses)``: a new labeling for each sample of ``order``, or none at all.
-    ``numbers = (lambda, constant, steps, enough, calm)``: at most ``steps`` steps a visit, none
-    where values differ by less than ``enough`` or the sample's gap is below ``calm``. The gap is
-    ``p_n max_z g(z) - sum_z a(z) g(z)`` over the planes known, on arrival. The dual never falls.
-    O(V entries + planes (labels on) steps).
+    ``numbers = (lambda, constant, steps, enough)``: at most ``steps`` steps a visit, none where
+    values differ by less than ``enough``. The gap is ``p_n max_z g(z) - sum_z a(z) g(z)`` over the
+    planes known, on arrival. The dual never falls. O(V entries + planes (labels on) steps).
     """
-    scores, change, values = work[0], work[1], work[3]
     total = 0.0
     for r in range(order.size):
         n = order[r]
-        _score(rows, theta[0], numbers[CONSTANT], n, scores)
-        for v in range(change.size):
-            change[v] = 0.0
-        weights = cache[1][n]
-        for p in range(cache[3][n]):
-            _load(cache[0][n, p], p, work)
-        _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
+        _arrive(rows, n, cache, theta, pairs, numbers, work)
         moved = False
         if fresh[1].size > 0:
             new = (fresh[0][r], fresh[1][r])
             moved = _admit(rows[3][n], n, cache, new, theta[1], pairs, numbers, work)
-        for step in range(int(numbers[STEPS]) + 1):
-            low, high, mass, mean = -1, 0, 0.0, 0.0
-            for p in range(cache[3][n]):
-                mass += weights[p]
-                mean += weights[p] * values[p]
-                if values[p] > values[high]:
-                    high = p
-                if weights[p] > 0.0 and (low < 0 or values[p] < values[low]):
-                    low = p
-            if step == 0:
-                cache[4][n] = mass * values[high] - mean
-                total += cache[4][n]
-            rise = values[high] - values[low]
-            little = rise <= numbers[ENOUGH] or mass * values[high] - mean <= numbers[CALM]
-            if step == int(numbers[STEPS]) or little:
-                break
-            bend = _difference(low, high, rows[3][n], pairs, work)
-            full = bend * weights[low] <= numbers[LAMBDA] * rise
-            amount = weights[low] if full else numbers[LAMBDA] * rise / bend
-            _move(low, high, amount / numbers[LAMBDA], rows[3][n], theta[1], pairs, work)
-            weights[high] += amount
-            weights[low] = 0.0 if full else weights[low] - amount
-            _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
-        if step > 0 or moved:
-            _write(rows, theta[0], numbers[CONSTANT], n, change)
+        total += _settle(rows, n, cache, theta, pairs, numbers, moved, work)
     return total
+
+
+@kernel
+def ascend_sorting(rows, cache, losses, theta, pairs, numbers, order, work):
+    """Do what ``ascend`` does, with a labeling that is looked for on the spot.
+
+    Without pairs it is the one that violates the margin most, found by sorting; with pairs the
+    search starts from the best labeling known, and need not find it. ``losses``: see
+    ``colabel._kernels.worst_labeling``. O(V log V + (true labels) V) more for a sample.
+    """
+    total = 0.0
+    for r in range(order.size):
+        n = order[r]
+        _arrive(rows, n, cache, theta, pairs, numbers, work)
+        last = work[3].size - 1
+        loss = _search(cache[3][n], losses, theta[1], pairs, numbers[ENOUGH], work)
+        moved = False
+        if loss >= 0.0:
+            new = (work[6][last], loss)
+            moved = _admit(rows[3][n], n, cache, new, theta[1], pairs, numbers, work)
+        total += _settle(rows, n, cache, theta, pairs, numbers, moved, work)
+    return total
+
+
+@inner_kernel
+def _search(count, losses, free, pairs, enough, work):
+    """Write the worst labeling found to the last slot; return its loss, -1 if all are known."""
+    values, last, best = work[3], work[3].size - 1, 0
+    for p in range(count):
+        if values[p] > values[best]:
+            best = p
+    at, value, found = best, values[best], -1.0
+    for _ in range(ROUNDS if free.size > 0 else 1):
+        loss = worst_labeling(at, last + 1, losses, free, pairs, work)
+        other = _value(last + 1, loss, free, pairs, work)
+        if other <= value + enough:
+            break
+        _load(work[6][last + 1], last, work)
+        at, value, found = last, other, loss
+    return found
+
+
+@inner_kernel
+def _arrive(rows, n, cache, theta, pairs, numbers, work):
+    """Score a sample and the labelings that it knows."""
+    _score(rows, theta[0], numbers[CONSTANT], n, work[0])
+    for v in range(work[1].size):
+        work[1][v] = 0.0
+    for p in range(cache[3][n]):
+        _load(cache[0][n, p], p, work)
+    _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
+
+
+@inner_kernel
+def _settle(rows, n, cache, theta, pairs, numbers, moved, work):
+    """Move weight between the labelings that a sample knows; return the gap that it had.
+
+    Those without weight and of less than the mean value stay out of it until the next visit.
+    """
+    weights, values, active = cache[1][n], work[3], work[10]
+    gap, size = _activate(weights, cache[3][n], values, active)
+    for step in range(int(numbers[STEPS]) + 1):
+        low, high = -1, active[0]
+        for k in range(size):
+            p = active[k]
+            if values[p] > values[high]:
+                high = p
+            if weights[p] > 0.0 and (low < 0 or values[p] < values[low]):
+                low = p
+        rise = values[high] - values[low]
+        if step == int(numbers[STEPS]) or rise <= numbers[ENOUGH]:
+            break
+        bend = _difference(low, high, rows[3][n], pairs, work)
+        full = bend * weights[low] <= numbers[LAMBDA] * rise
+        amount = weights[low] if full else numbers[LAMBDA] * rise / bend
+        _move(low, high, amount / numbers[LAMBDA], rows[3][n], theta[1], pairs, work)
+        weights[high] += amount
+        weights[low] = 0.0 if full else weights[low] - amount
+        for k in range(size):
+            values[active[k]] = _value(active[k], cache[2][n, active[k]], theta[1], pairs, work)
+    if step > 0 or moved:
+        _write(rows, theta[0], numbers[CONSTANT], n, work[1])
+    return gap
+
+
+@inner_kernel
+def _activate(weights, count, values, active):
+    """List the planes with weight or of more than the mean value; return the gap and how many."""
+    mass, mean, high, size = 0.0, 0.0, values[0], 0
+    for p in range(count):
+        mass += weights[p]
+        mean += weights[p] * values[p]
+        high = max(high, values[p])
+    for p in range(count):
+        if weights[p] > 0.0 or mass * values[p] > mean:
+            active[size] = p
+            size += 1
+    return mass * high - mean, size
 
 
 @inner_kernel
