@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
-# Two test workers on two cores: their matrix products must not fight for both.
+# Two test workers on two cores: their matrix products and trees must not fight for both.
 export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
 
 .PHONY: demo test lint types cover kernels format bench clean
 
