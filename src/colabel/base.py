@@ -44,13 +44,15 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
     unless ``_sparse_labels``) and ``_scores(X) -> ScoreTable``, and state ``_table``, the table
-    they emit, and ``_decoder``, the name of their usual decoder. Their constructors take
-    ``decoder`` and ``empty``, or they override ``_make_decoder`` and ``_forbids_empty``.
+    they emit, and ``_decoder``, the name of their usual decoder; ``_attractive`` promises that
+    couplings are never negative. Their constructors take ``decoder`` and ``empty``, or they
+    override ``_make_decoder`` and ``_forbids_empty``.
     """
 
     _table: ClassVar[type[ScoreTable]] = Modular
     _decoder: ClassVar[str] = "threshold"
     _sparse_labels: ClassVar[bool] = False
+    _attractive: ClassVar[bool] = False
 
     decoder: str | BaseDecoder | None
     empty: str
@@ -82,7 +84,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             del self.label_names_in_
         self.decoder_ = self._make_decoder()
         self._nonempty = self._forbids_empty()
-        check_compatible(self._table, self.decoder_, distribution=self._probabilistic())
+        check_compatible(
+            self._table,
+            self.decoder_,
+            attractive=self._attractive,
+            distribution=self._probabilistic(),
+        )
         self._fit(X, labels if self._sparse_labels else dense_labels(labels), **fit_params)
         return self
 

@@ -29,7 +29,7 @@ class Run:
         Z = problem.Y[:0] if labels is None else labels
         losses = np.zeros(0) if labels is None else problem.loss.value(problem.Y[order], Z)
         fresh = (np.packbits(Z, axis=1, bitorder="little"), losses)
-        numbers = np.array([problem.penalty, problem.model.constant, steps, 1e-14, 0.0])
+        numbers = np.array([problem.penalty, problem.model.constant, steps, 1e-14])
         theta = problem.model.split(self.free)
         cache = self.cache.arrays
         return ascend(problem.rows, cache, fresh, theta, self.pairs, numbers, order, self.work)

@@ -9,13 +9,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from colabel.exceptions import IncompatibleError
 from colabel.losses import FBeta, Jaccard
 from colabel.structured._submodular import SubmodularSVC
 
 
-@parametrize_with_checks(
-    [SubmodularSVC(), SubmodularSVC(couplings=None), SubmodularSVC(solver="bmrm", tol=1e-2)]
-)
+@parametrize_with_checks([SubmodularSVC(tol=1e-2), SubmodularSVC(couplings=None)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -162,6 +161,33 @@ def test_algorithm_2_is_available_and_its_gap_is_honest():
     assert model.objective_ >= exact.lower_bounds_.max() - 1e-12
     assert model.lower_bounds_.max() <= exact.objective_ + 1e-12
     assert model.certified_[-1] < exact.certified_[-1] == pytest.approx(1.0)
+    # Algorithm 3 proves less than the bound does, and nothing that the bound refutes.
+    assert len(model.certified_algorithm3_) == len(model.certified_)
+    assert np.all(model.certified_algorithm3_ >= 0.0)
+    assert np.all(model.certified_algorithm3_ <= 1.0)
+    assert len(exact.certified_algorithm3_) == 0
+
+
+def test_algorithm_3_is_recorded_as_it_is(monkeypatch):
+    X, Y = make(n=30, V=4)
+    monkeypatch.setattr(
+        "colabel.structured._margin_data.algorithm_3",
+        lambda scores, Y, labels, table: np.arange(len(Y)) < len(Y) // 2,
+    )
+    model = SubmodularSVC(0.1, oracle="algorithm2", pairs=1.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, Y)
+    np.testing.assert_allclose(model.certified_algorithm3_, 0.5)
+
+
+def test_a_cut_may_be_asked_for_by_name():
+    X, Y = make()
+    model = SubmodularSVC(decoder="graph_cut", coupling_scale=3.0, random_state=0).fit(X, Y)
+    usual = SubmodularSVC(coupling_scale=3.0, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), usual.predict(X))
+    with pytest.raises(IncompatibleError, match="decodes Pairwise tables"):
+        SubmodularSVC(decoder="graph_cut", couplings=None).fit(X, Y)
 
 
 def test_not_converging_is_said():

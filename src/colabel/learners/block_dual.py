@@ -1,10 +1,10 @@
 """Block-coordinate dual ascent in the space of labels, with cached planes.
 
 Each sample remembers the labelings that once violated its margin most and their dual weights. A
-pass decodes all samples at the current parameters, which gives the exact objective and new
-labelings, and then visits the samples one by one, several times, moving weight between the
-labelings they know (``colabel._kernels.plane_ascent``). The dual value never falls, couplings stay
-non-negative, and the duality gap comes with every pass.
+pass visits the samples one by one, looks for a worse labeling by sorting, and moves weight between
+those it knows (``colabel._kernels.plane_ascent``). Every few passes all samples are decoded at the
+current parameters, which gives the objective and the labelings that sorting overlooks where labels
+are coupled. The dual value never falls, and couplings stay non-negative.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ Labels = NDArray[np.int8]
 # Bytes that the remembered labelings of all samples may take.
 CACHE_BYTES = 2**29
 LEAST_PLANES = 8
-# Steps of one visit; visits between two decodings, fewer where the gap on known labelings has
-# fallen to this share of the whole gap; with less to gain than this share of the mean, one waits.
-STEPS, SWEEPS, EASE, CALM = 20, 10, 0.2, 0.2
-# Few samples are visited more often: this many visits take no longer than decoding.
-VISITS = 20_000
-# Groups of samples decoded together in a pass, and passes between two looks at the objective.
-GROUPS, CHECK = 16, 10
+# Steps of one visit; passes between two looks at the objective, fewer where the gap on labelings
+# known has fallen to this share of the whole gap.
+STEPS, CHECK, EASE = 20, 10, 0.2
+# Few samples are visited more often in a pass, as it takes no time: at least so many visits.
+VISITS = 1000
 
 
 class PlaneCache:
@@ -52,13 +50,13 @@ class PlaneCache:
         packed = np.packbits(problem.Y, axis=1, bitorder="little")
         self.planes = np.zeros((n, n_planes, packed.shape[1]), dtype=np.uint8)
         self.weights, self.losses = np.zeros((n, n_planes)), np.zeros((n, n_planes))
-        self.counts, self.gaps = np.ones(n, dtype=np.int64), np.zeros(n)
+        self.counts = np.ones(n, dtype=np.int64)
         self.planes[:, 0], self.weights[:, 0] = packed, problem.share
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """What the kernel takes."""
-        return self.planes, self.weights, self.losses, self.counts, self.gaps
+        return self.planes, self.weights, self.losses, self.counts
 
     def loss(self) -> float:
         """Return the loss of the labelings, weighted: the linear part of the dual."""
@@ -108,7 +106,8 @@ class BlockDual(BaseEstimator):
     Notes
     -----
     Memory: the features once, 16 bytes and a bit a label for each labeling remembered. A pass
-    decodes every sample once and visits it a few times, O(n_labels) an entry of ``X`` each.
+    costs O(n_labels) an entry of ``X``, a sort of the labels a sample, and steps between labelings
+    known. Decodings of all samples count as passes too.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class BlockDual(BaseEstimator):
         MarginSolution
         """
         run = _Ascent(problem, state, self.n_planes, self.random_state)
-        trace: list[tuple[float, float, float]] = []
+        trace: list[tuple[float, ...]] = []
         oracle = problem.first
         best, coef, n_iter = np.inf, run.theta(), 0
         while n_iter < self.max_iter:
@@ -150,24 +149,25 @@ class BlockDual(BaseEstimator):
             value, upper = problem.ridge(theta) + np.array([found.risk, found.upper])
             if value < best:
                 best, bound, coef = value, upper, theta
-            trace.append((upper, dual, found.certified))
+            trace.append((upper, dual, found.certified, found.proved))
             if report is not None:
                 report(n_iter, bound, bound - dual)
             enough = self.tol * abs(best)
             if best - dual > enough:
                 run.take_up(found.labels, found.losses)
-                n_iter += run.passes(oracle, 0.5 * enough, min(CHECK, self.max_iter - n_iter))
+                most = min(CHECK, self.max_iter - n_iter)
+                n_iter += run.passes(0.5 * enough, best - dual, most)
             elif oracle == 1:
                 break
             else:
                 # The quick oracle has no more to say; what it overlooked is looked for now.
                 oracle, best = 1, np.inf
         bound = problem.verified(coef, bound, oracle)
-        history, lower, certified = np.array(trace).T
+        history, lower, certified, proved = problem.trace(trace)
         gap = bound - float(lower.max())
-        return MarginSolution(
-            coef, history, gap, gap <= self.tol * abs(bound), n_iter, lower, certified, run.cache
-        )
+        converged = gap <= self.tol * abs(bound)
+        kept = (lower, certified, proved, run.cache)
+        return MarginSolution(coef, history, gap, converged, n_iter, *kept)
 
 
 class _Ascent:
@@ -188,10 +188,9 @@ class _Ascent:
         start = np.searchsorted(model.edges[:, 0], np.arange(model.n_labels + 1)).astype(np.int64)
         heads = np.ascontiguousarray(model.edges[:, 1], dtype=np.int64)
         self.pairs = (start, heads, model.strength)
-        self.groups, self.calm = _groups(problem.Y), 0.0
-        # Where one sample disturbs the others much, all must be visited all the time.
-        apart = problem.penalty * problem.n_samples >= problem.rows[3].mean()
-        self.patience = CALM if apart else 0.0
+        self.tables = _tables(problem) if problem.sorts else None
+        self.exact = problem.sorts and not len(heads)
+        self.visits = -(-VISITS // problem.n_samples)
         self.work = ascent_workspace(self.cache.planes.shape[1], model.n_labels, len(heads))
 
     def theta(self) -> Floats:
@@ -207,26 +206,17 @@ class _Ascent:
         order = self.random.permutation(self.problem.n_samples)
         self._sweep(order, labels[order], losses[order])
 
-    def passes(self, oracle: int, enough: float, most: int) -> int:
-        """Decode and visit group after group, until the gap seems small enough; return how often.
+    def passes(self, enough: float, gap: float, most: int) -> int:
+        """Make passes until the gap seems small; return how many.
 
-        The gap is that of each group on arrival: an estimate, and free.
+        The gap is that of each sample on arrival, by what it knows or finds by sorting: an
+        estimate, and free. ``enough`` is small, and so is a small part of ``gap``.
         """
-        for done in range(most):
-            gap = 0.0
-            for g in self.random.permutation(len(self.groups)):
-                rows = self.groups[g]
-                found = self.problem.decode(self.theta(), rows, oracle)
-                losses = self.problem.loss.value(self.problem.Y[rows], found.labels)
-                gap += self._sweep(rows, found.labels, losses)
-            if gap <= enough:
-                return done + 1
-            self.calm = self.patience * gap / self.problem.n_samples
-            for _ in range(max(SWEEPS, VISITS // self.problem.n_samples)):
-                # Samples with little to gain are left alone until the next pass.
-                busy = np.flatnonzero(self.cache.gaps > self.calm)
-                if self._sweep(self.random.permutation(busy)) <= EASE * gap:
-                    break
+        goal = enough if self.exact else max(enough, EASE * gap)
+        n = self.problem.n_samples
+        for visit in range(most * self.visits):
+            if self._sweep(self.random.permutation(n)) <= goal:
+                return visit // self.visits + 1
         return most
 
     def _sweep(
@@ -235,23 +225,31 @@ class _Ascent:
         labels: Labels | None = None,
         losses: Floats | None = None,
     ) -> float:
-        """Visit samples, with a new labeling for each or without; return the gap they had."""
-        from colabel._kernels.plane_ascent import ascend
+        """Visit samples, with a new labeling for each or looking for one; return their gap."""
+        from colabel._kernels.plane_ascent import ascend, ascend_sorting
 
         problem = self.problem
         if labels is None or losses is None:
             labels, losses = problem.Y[:0], np.zeros(0)
         fresh = (np.packbits(labels, axis=1, bitorder="little"), losses)
-        numbers = np.array([problem.penalty, problem.model.constant, STEPS, 1e-14, self.calm])
+        numbers = np.array([problem.penalty, problem.model.constant, STEPS, 1e-14])
         theta = problem.model.split(self.free)
         rows, cache = problem.rows, self.cache.arrays
-        return float(ascend(rows, cache, fresh, theta, self.pairs, numbers, order, self.work))
+        run: Any = ascend
+        new: tuple[Any, ...] = fresh
+        if not len(fresh[1]) and self.tables is not None:
+            run, new = ascend_sorting, self.tables
+        return float(run(rows, cache, new, theta, self.pairs, numbers, order, self.work))
 
 
-def _groups(Y: Labels) -> list[NDArray[np.int64]]:
-    """Part the samples, for decoding, into groups with equally many true labels."""
-    sizes = Y.sum(axis=1, dtype=np.int64)
-    order = np.argsort(sizes, kind="stable")
-    step = -(-len(Y) // GROUPS)
-    parts = np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1)
-    return [part[i : i + step] for part in parts for i in range(0, len(part), step)]
+def _tables(problem: MarginProblem) -> tuple[NDArray[Any], ...]:
+    """Return the loss by counts as the kernel takes it: tables, their starts, the steepest step."""
+    n_labels = problem.model.n_labels
+    starts, steps = np.zeros(n_labels + 1, dtype=np.int64), np.zeros(n_labels + 1)
+    parts, size = [], 0
+    for n_true in np.unique(problem.Y.sum(axis=1, dtype=np.int64)):
+        table = problem.loss.counts_table(int(n_true), n_labels)
+        starts[n_true], steps[n_true] = size, np.diff(table, axis=1).max(initial=0.0)
+        parts.append(table.ravel())
+        size += table.size
+    return np.concatenate(parts), starts, steps

@@ -80,7 +80,7 @@ class CuttingPlane(BaseEstimator):
         """
         run = _Planes(problem, state)
         oracle = problem.first
-        trace: list[tuple[float, float, float]] = []
+        trace: list[tuple[float, ...]] = []
         best, coef, lower = np.inf, run.theta, -np.inf
         while len(trace) < self.max_iter:
             theta = run.theta
@@ -91,7 +91,7 @@ class CuttingPlane(BaseEstimator):
             if value < best:
                 best, bound, coef = value, upper, theta
             lower = max(lower, run.master())
-            trace.append((upper, lower, found.certified))
+            trace.append((upper, lower, found.certified, found.proved))
             if report is not None:
                 report(len(trace), bound, bound - lower)
             if best - lower <= self.tol * abs(best):
@@ -100,12 +100,11 @@ class CuttingPlane(BaseEstimator):
                 # Planes of the quick oracle lie below the risk, so they stay.
                 oracle, best = 1, np.inf
         bound = problem.verified(coef, bound, oracle)
-        history, bounds, certified = np.array(trace).T
+        history, lower_bounds, certified, proved = problem.trace(trace)
         gap, n_iter = bound - lower, len(trace)
         converged = gap <= self.tol * abs(bound)
-        return MarginSolution(
-            coef, history, gap, converged, n_iter, bounds, certified, run.planes()
-        )
+        kept = (lower_bounds, certified, proved, run.planes())
+        return MarginSolution(coef, history, gap, converged, n_iter, *kept)
 
 
 class _Planes:

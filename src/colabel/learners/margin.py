@@ -10,6 +10,7 @@ below the risk; its upper bounds give one above, which is what a duality gap has
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,8 @@ class Violations:
         At least the true risk.
     certified : float
         Share of samples (by weight) whose labeling is proved to be a worst one.
+    proved : float
+        The same by the certificate of the problem; NaN where it has none.
     """
 
     labels: Labels
@@ -49,6 +52,7 @@ class Violations:
     risk: float
     upper: float
     certified: float
+    proved: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +60,15 @@ class MarginSolution(Solution):
     """What learners of a ``MarginProblem`` return.
 
     ``history`` holds upper bounds of the objective, ``lower`` lower bounds of its minimum, and
-    ``certified`` the share of constraints proved optimal, after each iteration. ``gap`` is the
+    ``certified`` the share of constraints proved optimal, after each iteration; ``proved`` the
+    share by the problem's own certificate, and is empty where there is none. ``gap`` is the
     difference between the objective at ``coef``, by the strongest oracle's upper bound, and the
     best lower bound. ``state`` is what a next call can start from.
     """
 
     lower: Floats = field(default_factory=lambda: np.zeros(0))
     certified: Floats = field(default_factory=lambda: np.zeros(0))
+    proved: Floats = field(default_factory=lambda: np.zeros(0))
     state: Any = None
 
 
@@ -81,6 +87,8 @@ class MarginProblem:
     weight : ndarray of shape (n_samples,), positive
     penalty : float
         ``lambda``.
+    certificate : callable or None
+        ``certificate(scores, Y, labels, counts_table)`` tells which labelings it proves worst.
     """
 
     def __init__(
@@ -92,8 +100,10 @@ class MarginProblem:
         Y: Labels,
         weight: Floats,
         penalty: float,
+        certificate: Callable[..., NDArray[np.bool_]] | None = None,
     ) -> None:
         self.model, self.loss, self.oracles = model, loss, oracles
+        self.certificate = certificate
         self.X, self.Y, self.penalty = X, Y, float(penalty)
         self.share = weight / weight.sum()
         norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() + model.constant**2
@@ -109,6 +119,11 @@ class MarginProblem:
     def first(self) -> int:
         """Place of the oracle to begin with."""
         return int(self.oracles[0] is self.oracles[1])
+
+    @property
+    def sorts(self) -> bool:
+        """Whether labelings may be looked for by sorting besides: the oracle proves its own."""
+        return self.loss.structure == "counts" and self.oracles[1] is self.oracles[2]
 
     def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
         """Find the labeling that violates the margin most, for the samples ``rows``."""
@@ -133,12 +148,30 @@ class MarginProblem:
             self.loss.value(self.Y, found.labels),
             float(self.share @ found.value) - of_truth,
             float(self.share @ found.upper_bound) - of_truth,
-            float(self.share @ found.certified),
+            self.share_of(found.certified),
+            self._proved(theta, found.labels, oracle),
         )
+
+    def _proved(self, theta: Floats, labels: Labels, oracle: int) -> float:
+        """Return the share of samples for which the certificate holds."""
+        if self.certificate is None or oracle == 2:
+            return np.nan
+        table = self.model.scores(self.X, theta)
+        holds = self.certificate(table, self.Y, labels, self.loss.counts_table)
+        return self.share_of(holds)
+
+    def trace(self, rows: list[tuple[float, ...]]) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return upper and lower bounds and shares certified and proved, iteration by iteration."""
+        upper, lower, certified, proved = np.array(rows, dtype=np.float64).T
+        return upper, lower, certified, proved[:0] if self.certificate is None else proved
 
     def subgradient(self, labels: Labels) -> Floats:
         """Return the subgradient of the risk at which ``labels`` are the violations (Eq. 7)."""
         return self.model.feature_sum(self.X, labels, self.share) - self.truth
+
+    def share_of(self, rows: NDArray[np.bool_]) -> float:
+        """Return the weight of some samples in that of all, rounded to at most 1."""
+        return min(1.0, float(self.share @ rows))
 
     def ridge(self, theta: Floats) -> float:
         """Return ``lambda/2 |theta|^2``."""

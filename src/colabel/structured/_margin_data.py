@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.decoders import BaseDecoder, GraphCut, Threshold
+from colabel.decoders.certificate import algorithm_3
 from colabel.learners.distinct_rows import distinct_rows
 from colabel.learners.margin import MarginProblem
 from colabel.losses import BaseLoss
@@ -67,7 +68,10 @@ class MarginData:
         n_features, n_labels = self.X.shape[1], self.Y.shape[1]
         model = LinearPairwise(n_features, n_labels, self.edges, strength, self.constant)
         data = (self.X, self.Y, self.weight)
-        return MarginProblem(model, self.settings.loss, self.oracles(), *data, alpha * self.m2)
+        published = self.settings.oracle == "algorithm2" and len(self.edges)
+        proof = algorithm_3 if published else None
+        loss = self.settings.loss
+        return MarginProblem(model, loss, self.oracles(), *data, alpha * self.m2, proof)
 
     def oracles(self) -> tuple[BaseDecoder, BaseDecoder, BaseDecoder]:
         """Return the oracle to begin with, to learn with, and to verify with."""

@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._sklearn import check_weight
 from colabel.decoders import BaseDecoder, make_decoder
+from colabel.decoders.base import check_whole
 from colabel.losses import BaseLoss
 from colabel.structured._margin_data import MarginData, MarginSettings
 from colabel.structured._submodular import Labels, SubmodularSVC
@@ -45,8 +46,11 @@ class SubmodularSVCCV(SubmodularSVC):
         ``None`` is 5 shuffled folds.
     search_tol : float, default=1e-2
         Relative duality gap of the fits in the folds.
+    search_max_iter : int, default=200
+        Most passes of a fit in the folds. Where penalties are too small to be chosen it is reached
+        before the gap is, and the path goes on from there.
     tune_shift : bool, default=False
-        Choose ``shift`` too, on the held-out scores of the best setting.
+        Choose ``shift`` too, on the held-out scores of each setting.
     couplings, pairs, loss, beta, fit_intercept, intercept_scaling, oracle, max_cuts : optional
         See ``SubmodularSVC``.
     decoder, empty, tol, max_iter, verbose : optional
@@ -63,9 +67,10 @@ class SubmodularSVCCV(SubmodularSVC):
     alphas_ : ndarray of shape (n_alphas,)
         Falling.
     cv_losses_ : ndarray of shape (n_scales, n_alphas, n_folds)
-        Loss on the held-out rows; NaN where a path ended early.
+        Loss on the held-out rows, at the best shift of the setting with ``tune_shift``; NaN where a
+        path ended early.
     cv_loss_ : float
-        Mean over folds at the choice, before the shift.
+        Mean over folds at the choice.
 
     See Also
     --------
@@ -88,6 +93,7 @@ class SubmodularSVCCV(SubmodularSVC):
         coupling_scales: Any = SCALES,
         cv: Any = None,
         search_tol: float = 1e-2,
+        search_max_iter: int = 200,
         tune_shift: bool = False,
         couplings: str | None = "cooccurrence",
         pairs: float | int | None = None,
@@ -125,6 +131,7 @@ class SubmodularSVCCV(SubmodularSVC):
         self.coupling_scales = coupling_scales
         self.cv = cv
         self.search_tol = search_tol
+        self.search_max_iter = search_max_iter
         self.tune_shift = tune_shift
         self.n_jobs = n_jobs
 
@@ -136,18 +143,17 @@ class SubmodularSVCCV(SubmodularSVC):
         scales = [float(c) for c in self.coupling_scales] if self.couplings is not None else [1.0]
         folds = self._folds(X, Y, weight, settings)
         self.cv_losses_ = np.full((len(scales), len(self.alphas_), len(folds)), np.nan)
-        best, kept = np.inf, [fold.fitted for fold in folds]
+        self.cv_loss_ = np.inf
         for c, scale in enumerate(scales):
-            for a in range(len(self.alphas_)):
-                self.cv_losses_[c, a] = self._fit_folds(folds, float(self.alphas_[a]), scale)
+            for a, alpha in enumerate(self.alphas_.tolist()):
+                self._fit_folds(folds, alpha, scale)
+                shift, self.cv_losses_[c, a] = self._choose_shift(folds)
                 loss = float(self.cv_losses_[c, a].mean())
-                if loss < best:
-                    best, kept = loss, [fold.fitted for fold in folds]
-                    self.alpha_, self.coupling_scale_ = float(self.alphas_[a]), scale
+                if loss < self.cv_loss_:
+                    self.cv_loss_, self.shift_ = loss, shift
+                    self.alpha_, self.coupling_scale_ = alpha, scale
                 if _has_turned(self.cv_losses_[c, : a + 1]):
                     break
-        self.cv_loss_ = best
-        self.shift_ = self._best_shift(folds, kept) if self.tune_shift else 0.0
         self._learn(MarginData(X, Y, weight, settings), self.alpha_, self.coupling_scale_)
         self._shift = self.shift_
 
@@ -165,23 +171,25 @@ class SubmodularSVCCV(SubmodularSVC):
         rows = list(cv.split(X, Y))
         return [_Fold(X, Y, weight, train, test, settings) for train, test in rows]
 
-    def _fit_folds(self, folds: list[_Fold], alpha: float, scale: float) -> Floats:
-        learner = self._learner(self.search_tol)
-        work = (delayed(fold.fit)(learner, alpha, scale, self._nonempty) for fold in folds)
-        return np.array(Parallel(n_jobs=self.n_jobs, prefer="threads")(work))
+    def _fit_folds(self, folds: list[_Fold], alpha: float, scale: float) -> None:
+        learner = self._learner(self.search_tol, int(self.search_max_iter))
+        work = (delayed(fold.fit)(learner, alpha, scale) for fold in folds)
+        Parallel(n_jobs=self.n_jobs, prefer="threads")(work)
 
-    def _best_shift(self, folds: list[_Fold], fitted: list[Any]) -> float:
-        """Choose the shift of least loss on the held-out rows; of equal ones the smallest."""
-        if self._target.kind == "multiclass":
-            return 0.0  # one class a row, whatever is added to all of them
-        for fold, part in zip(folds, fitted, strict=True):
-            fold.fitted = part
-        shifts = _shifts(
-            np.concatenate([fold.unary() for fold in folds]),
-            np.concatenate([fold.share for fold in folds]),
-        )
-        losses = [np.mean([fold.loss(s, self._nonempty) for fold in folds]) for s in shifts]
-        return float(shifts[np.argmin(losses)])
+    def _choose_shift(self, folds: list[_Fold]) -> tuple[float, Floats]:
+        """Return the shift of least loss on the held-out rows, and the losses of the folds at it.
+
+        Of equal ones the smallest. The penalty is then chosen together with its shift: a penalty
+        that needs none may be worse than another with one.
+        """
+        shifts = np.zeros(1)
+        # One class a row is the same one, whatever is added to all of them.
+        if self.tune_shift and self._target.kind != "multiclass":
+            scores = np.concatenate([fold.unary() for fold in folds])
+            shifts = _shifts(scores, np.concatenate([fold.share for fold in folds]))
+        losses = np.array([[fold.loss(s, self._nonempty) for fold in folds] for s in shifts])
+        best = int(np.argmin(losses.mean(axis=1)))
+        return float(shifts[best]), losses[best]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -192,6 +200,7 @@ class SubmodularSVCCV(SubmodularSVC):
                 raise ValueError(f"{name} must be a list of positive numbers, not {values!r}")
         if not (isinstance(self.search_tol, Real) and 0 < self.search_tol < np.inf):
             raise ValueError(f"search_tol must be a positive number, not {self.search_tol!r}")
+        check_whole(self.search_max_iter, "search_max_iter", least=1)
 
 
 class _Fold:
@@ -215,12 +224,11 @@ class _Fold:
         self.state: Any = None
         self.fitted: tuple[Any, Any] = (None, None)
 
-    def fit(self, learner: Any, alpha: float, scale: float, nonempty: bool) -> float:
-        """Fit, starting from the last fit; return the loss on the held-out rows."""
+    def fit(self, learner: Any, alpha: float, scale: float) -> None:
+        """Fit, starting from the last fit."""
         problem = self.data.problem(alpha, scale)
         found = learner.solve(problem, self.state)
         self.state, self.fitted = found.state, (problem.model, found.coef)
-        return self.loss(0.0, nonempty)
 
     def unary(self) -> Floats:
         """Score the held-out rows."""

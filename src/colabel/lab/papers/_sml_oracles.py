@@ -86,6 +86,7 @@ def _thetas(problem: MarginProblem, max_iter: int) -> list[Floats]:
         return violations(theta, oracle)
 
     problem.violations = noted  # type: ignore[method-assign]
+    problem.certificate = None  # it is asked once, by _judge
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         CuttingPlane(tol=1e-6, max_iter=max_iter).solve(problem)
@@ -106,5 +107,5 @@ def _judge(problem: MarginProblem, theta: Floats) -> tuple[float, float, float]:
     exact = found.value >= best.value - 1e-9 * np.maximum(1.0, np.abs(best.value))
     rest = problem.ridge(theta) - float(problem.truth @ theta)
     objective = float(problem.share @ best.value) + rest
-    missed = float(problem.share @ (best.value - found.value))
-    return float(problem.share @ exact), float(problem.share @ proved), missed / objective
+    missed = max(0.0, float(problem.share @ (best.value - found.value)))
+    return problem.share_of(exact), problem.share_of(proved), missed / objective
