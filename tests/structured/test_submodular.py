@@ -307,3 +307,29 @@ def test_real_data_reach_what_the_findings_say(real_data):
     train, test = load("yeast:train"), load("yeast:test")
     model = SubmodularSVC(couplings=None, random_state=0).fit(train.X, train.Y)
     assert 1.0 - evaluate(test.Y, model.predict(test.X))["example_f1"] <= 0.356
+
+
+def test_a_warm_start_needs_the_same_rows():
+    """The same numbers in the same columns, but in other rows, are other data."""
+    Y = np.array([[0, 0, 1], [1, 1, 1], [1, 0, 0], [0, 0, 0], [0, 1, 1]])
+    first, second = np.zeros((5, 4)), np.zeros((5, 4))
+    first[[0, 1, 3, 3], range(4)] = 1.0
+    second[[0, 2, 4, 4], range(4)] = 1.0
+    settings = {"couplings": None, "fit_intercept": False, "solver": "bmrm", "random_state": 0}
+    warm = SubmodularSVC(1e-3, warm_start=True, **settings).fit(first, Y).fit(second, Y)
+    cold = SubmodularSVC(1e-3, **settings).fit(second, Y)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-3)
+
+
+def test_a_fitted_model_keeps_its_couplings(toy):
+    X, Y = toy
+    model = SubmodularSVC(random_state=0).fit(X, Y)
+    before = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(couplings=None).predict(X), before)
+    assert not model.fit(X, Y).couplings_.any()
+
+
+def test_a_share_of_pairs_may_be_of_any_real_type(toy):
+    X, Y = toy
+    found = [SubmodularSVC(pairs=p, random_state=0).fit(X, Y) for p in (0.5, np.float32(0.5))]
+    np.testing.assert_array_equal(found[0].couplings_, found[1].couplings_)

@@ -9,6 +9,7 @@ most often. ``x`` may have one more feature, a constant, which is part of the mo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,6 @@ def frequent_pairs(
 def _number(pairs: float | int | None, n_labels: int) -> int:
     if pairs is None:
         return 2 * n_labels
-    if isinstance(pairs, float):
-        return round(pairs * n_labels * (n_labels - 1) / 2)
-    return int(pairs)
+    if isinstance(pairs, Integral):
+        return int(pairs)
+    return round(float(pairs) * n_labels * (n_labels - 1) / 2)

@@ -93,6 +93,7 @@ class MarginData:
             and self.X.shape == other.X.shape
             and self.X.nnz == other.X.nnz
             and np.array_equal(self.X.data, other.X.data)
+            and np.array_equal(self.X.indptr, other.X.indptr)
             and np.array_equal(self.X.indices, other.X.indices)
             and np.array_equal(self.Y, other.Y)
             and np.array_equal(self.weight, other.weight)

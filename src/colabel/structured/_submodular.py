@@ -192,7 +192,8 @@ class SubmodularSVC(MultiLabelClassifier):
 
     @property
     def _table(self) -> type[ScoreTable]:  # type: ignore[override]
-        return Modular if self.couplings is None else Pairwise
+        coupled = getattr(self, "_coupled", self.couplings is not None)  # as fitted, if it is
+        return Pairwise if coupled else Modular
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None
@@ -267,7 +268,7 @@ class SubmodularSVC(MultiLabelClassifier):
         self.history_, self.lower_bounds_ = found.history, found.lower
         self.certified_, self.certified_algorithm3_ = found.certified, found.proved
         self.n_iter_ = found.n_iter
-        self.gap_ = found.gap
+        self.gap_ = max(0.0, found.gap)
         self.objective_ = float(found.lower.max()) + found.gap
         if not found.converged:
             warnings.warn(
@@ -280,7 +281,7 @@ class SubmodularSVC(MultiLabelClassifier):
 
     def _scores(self, X: Any) -> Modular | Pairwise:
         unary = np.asarray(X @ self.coef_.T) + (self.intercept_ + self._shift)
-        if self.couplings is None:
+        if self._table is Modular:
             return Modular(unary)
         i, j = np.nonzero(np.triu(self.couplings_, 1))
         return Pairwise(unary, np.stack([i, j], axis=1), self.couplings_[i, j])
@@ -292,6 +293,7 @@ class SubmodularSVC(MultiLabelClassifier):
         return True
 
     def _check_parameters(self) -> None:
+        self._coupled = self.couplings is not None
         super()._check_parameters()
         for name in ("alpha", "coupling_scale", "beta", "intercept_scaling", "tol"):
             value = getattr(self, name)
