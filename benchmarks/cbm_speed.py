@@ -27,10 +27,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from colabel.datasets import load
+from colabel.learners.jobs import in_turn
 from colabel.mixture import BernoulliMixture
 from colabel.mixture import ConditionalBernoulliMixture as CBM
 from colabel.mixture._conditional import START_TOL
-from colabel.mixture._crew import in_turn, runner
+from colabel.mixture._crew import runner
 
 RESULTS = Path(__file__).parent / "results" / "cbm_speed.json"
 

@@ -8,7 +8,7 @@ import pytest
 import colabel
 
 ROOT = Path(colabel.__file__).parent
-GROUND = {"exceptions", "_sklearn", "_label_scores"}
+GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores"}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
 CORE = GROUND | TABLES | ROLES | {"_kernels", "compat", "base", "_targets", "_meta"}
@@ -27,6 +27,7 @@ SHELF = {"metrics", "datasets", "model_selection"}
 MAY_IMPORT = {
     "exceptions": set(),
     "_sklearn": set(),
+    "_parameters": set(),
     "_label_scores": set(),
     "_kernels": set(),
     "scores": GROUND,
@@ -94,8 +95,9 @@ def test_imports_point_one_way(path):
 
 @pytest.mark.parametrize("part", OUTSIDE)
 def test_kernels_import_nothing_but_numpy_and_numba(part):
-    # What reports on compiling is no kernel.
-    for path in {*(ROOT / part).glob("*.py")} - {ROOT / "_kernels" / "_compiling.py"}:
+    # What reports on compiling and keeps its results is no kernel.
+    others = {ROOT / "_kernels" / name for name in ("_cache.py", "_compiling.py")}
+    for path in {*(ROOT / part).glob("*.py")} - others:
         found = {module.split(".")[0] for module in imports(path)} - {"colabel"}
         assert found <= OUTSIDE[part] | {"collections", "typing", "math"}
 

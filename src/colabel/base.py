@@ -18,13 +18,13 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from colabel._parameters import check_choice, check_whole
 from colabel._sklearn import n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel.compat import check_compatible
 from colabel.decoders import BaseDecoder, make_decoder, top_m
-from colabel.decoders.base import check_whole
 from colabel.results import Decoded
-from colabel.scores import Mixture, Modular, ScoreTable, Support
+from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
 __all__ = ["BLOCK_BYTES", "MultiLabelClassifier"]
 
@@ -235,8 +235,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that no data could make right."""
-        if self.empty not in ("allow", "forbid"):
-            raise ValueError(f"empty must be 'allow' or 'forbid', not {self.empty!r}")
+        check_choice(self.empty, "empty", ("allow", "forbid"))
 
     def _make_decoder(self) -> BaseDecoder:
         chosen = self._decoder if self.decoder is None else self.decoder
@@ -251,7 +250,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _has_label_scores(self) -> bool:
         """Whether the table gives each label a score of its own; known before fitting."""
-        return issubclass(self._table, Modular) or self._probabilistic()
+        return issubclass(self._table, Modular | Pairwise) or self._probabilistic()
 
     def _row_bytes(self) -> int:
         """Bytes that one row takes while it is scored and decoded."""
@@ -314,7 +313,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._column_scores(table) for table in self._blocks(X)])
 
     def _column_scores(self, table: ScoreTable) -> Floats:
-        if self._target.kind != "multiclass" or isinstance(table, Modular):
+        if self._target.kind != "multiclass" or isinstance(table, Modular | Pairwise):
             return table.label_scores()
         # As ``predict`` compares them: the labelings with one class on, not the marginals.
         log_p = log_softmax(table.value_all(self._class_labelings()), axis=1)

@@ -211,7 +211,7 @@ def test_wrong_parameter_values_are_one_sentence(fails, files):
     assert "estimator of br is a BatchLogisticRegression, not 'tree'" in fails(
         2, *call, "estimator=tree"
     )
-    assert "C must be positive, not 'much'" in fails(1, *call, "C=much")
+    assert "C must be a positive number, not 'much'" in fails(1, *call, "C=much")
     assert "decoder must be" in fails(2, *call, "decoder=zzz")
     assert "empty must be" in fails(1, *call, "empty=maybe")
     assert "rule must be one of" in fails(

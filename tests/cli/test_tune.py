@@ -90,10 +90,10 @@ def test_a_few_trials_of_a_large_space(tuned):
 def test_settings_that_fail_are_counted(tuned, fails, files):
     outcome = tuned("-m", "br", "--metric", "example_f1", "--try", "C=[-1,1]")
     assert outcome.code == 0
-    assert "1 of 2 settings failed: ValueError: C must be positive" in outcome.out
+    assert "1 of 2 settings failed: ValueError: C must be a positive number" in outcome.out
     every = ("-m", "br", "--metric", "example_f1", "--try", "C=[-1,0]")
     reason = fails(1, "tune", files / "small.csv", *LABELS, *every)
-    assert "no setting of br could be fitted: ValueError: C must be positive" in reason
+    assert "no setting of br could be fitted: ValueError: C must be a positive number" in reason
 
 
 @pytest.mark.parametrize(

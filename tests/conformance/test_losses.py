@@ -13,6 +13,7 @@ TRUTH = {
     "subset": oracles.subset,
     "jaccard": oracles.jaccard,
     "f1": oracles.fbeta,
+    "fbeta": oracles.fbeta,
 }
 CASES = [*((name, cls(), TRUTH[name]) for name, cls in LOSSES.items())]
 CASES.append(("f2", FBeta(beta=2.0), lambda y, z: oracles.fbeta(y, z, beta=2.0)))

@@ -184,7 +184,10 @@ def test_registered_addresses_and_those_of_the_environment_are_used(server, cach
     assert server.paths()[2:] == ["/toy/toy.arff", "/toy/toy.xml"]
 
 
-@pytest.mark.parametrize("wrong", [b"another file", b"", gzip.compress(b"x" * 10)])
+WRONG = {"other": b"another file", "empty": b"", "packed": gzip.compress(b"x" * 10)}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_wrong_content_on_the_first_mirror_leads_to_the_next(server, other, cache, wrong):
     serve(server, files=dict.fromkeys(CONTENT, wrong))
     serve(other)

@@ -10,6 +10,7 @@ import numba
 import pytest
 
 from colabel._kernels import _compiling
+from colabel._kernels._cache import _DigestNames
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -74,3 +75,27 @@ def test_quick_compiles_are_not_reported(caplog):
         listener.on_end(event)
     assert not caplog.records
     assert listener.depth == 0
+
+
+def test_processes_that_compile_together_do_not_mix_up_their_code(tmp_path):
+    files = [_DigestNames(str(tmp_path), "f-1.py3", "stamp") for _ in range(2)]
+    loads = [file._load_index for file in files]
+    empty = [load() for load in loads]  # both look before either writes
+    for file, key, before in zip(files, ("float", "int"), empty, strict=True):
+        file._load_index = lambda before=before: before
+        file.save(key, f"code for {key}")
+    for file, load in zip(files, loads, strict=True):
+        file._load_index = load
+        assert file.load("float") in (None, "code for float")  # lost, or right
+        assert file.load("int") == "code for int"
+    files[0].save("float", "code for float")
+    assert files[1].load("float") == "code for float"
+    assert files[1].load("int") == "code for int"
+
+
+@compiled
+def test_kernels_are_kept_in_files_named_for_what_they_were_compiled_for(tmp_path):
+    decode(NUMBA_CACHE_DIR=str(tmp_path))
+    names = [path.stem.rpartition(".")[2] for path in tmp_path.rglob("mixture_mode.*.nbc")]
+    assert names
+    assert all(len(name) == 16 for name in names)

@@ -7,7 +7,7 @@ from colabel._kernels.plane_ascent import ascend_sorting
 from colabel.learners.block_dual import _tables
 from colabel.losses import FBeta, Jaccard, Subset
 from kernels.test_plane_ascent import Run
-from learners.oracles_margin import random_problem, slow_rows
+from learners.oracles_margin import joint_feature, random_problem, slow_rows
 
 LOSSES = [FBeta(), FBeta(2.0), FBeta(0.3), Jaccard(), Subset()]
 
@@ -37,7 +37,7 @@ def values(problem, cache, theta, n):
     losses = problem.loss.value(truth, Z)
     np.testing.assert_allclose(cache.losses[n, :size], losses, atol=1e-12)
     x = np.repeat(problem.X.toarray()[n : n + 1], size, axis=0)
-    features = problem.model.joint_feature(x, Z) - problem.model.joint_feature(x, truth)
+    features = joint_feature(problem.model, x, Z) - joint_feature(problem.model, x, truth)
     return features @ theta + losses
 
 

@@ -38,15 +38,23 @@ def random_problem(seed, n=6, d=2, V=3, pairs=True, loss=None, penalty=None):
     return MarginProblem(model, loss, oracles(edges), sparse.csr_array(X), Y, weight, penalty)
 
 
+def joint_feature(model, X, Z):
+    """Return ``phi(x_n, z_n)`` row by row: features times labels, then pairs that are on."""
+    X = np.column_stack([X, np.full(len(X), model.constant)])
+    both = Z[:, model.edges[:, 0]] * Z[:, model.edges[:, 1]]
+    unary = X[:, :, None] * Z[:, None, :]
+    return np.column_stack([unary.reshape(len(X), -1), model.strength * both])
+
+
 def slow_rows(problem):
     """Feature differences and losses of all labelings of all samples: [(A, loss)]."""
     X, out = problem.X.toarray(), []
     every = labelings(problem.model.n_labels)
     for x, y in zip(X, problem.Y, strict=True):
         rows = np.repeat(x[None], len(every), axis=0)
-        own = problem.model.joint_feature(x[None], y[None])
+        own = joint_feature(problem.model, x[None], y[None])
         loss = problem.loss.value(np.repeat(y[None], len(every), axis=0), every)
-        out.append((problem.model.joint_feature(rows, every) - own, loss))
+        out.append((joint_feature(problem.model, rows, every) - own, loss))
     return out
 
 

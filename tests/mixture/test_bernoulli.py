@@ -369,8 +369,8 @@ def test_a_saved_model_answers_the_same(tmp_path):
         ({"max_iter": 0}, [[1]], "max_iter must be"),
         ({"tol": -1.0}, [[1]], "tol must be"),
         ({"tol": "small"}, [[1]], "tol must be"),
-        ({"smoothing": 0}, [[1]], "smoothing must be positive"),
-        ({"smoothing": np.nan}, [[1]], "smoothing must be positive"),
+        ({"smoothing": 0}, [[1]], "smoothing must be a positive number"),
+        ({"smoothing": np.nan}, [[1]], "smoothing must be a positive number"),
         ({"init": "k-means"}, [[1]], "init must be 'spread' or 'random'"),
     ],
 )

@@ -122,11 +122,11 @@ def test_too_few_steps_are_told(toy):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"C": 0.0}, "C must be positive, not 0.0"),
-        ({"C": -1}, "C must be positive, not -1"),
-        ({"C": np.nan}, "C must be positive"),
-        ({"l1_ratio": 1.5}, r"l1_ratio must lie in \[0, 1\], not 1.5"),
-        ({"l1_ratio": -0.1}, r"l1_ratio must lie in \[0, 1\]"),
+        ({"C": 0.0}, "C must be a positive number, not 0.0"),
+        ({"C": -1}, "C must be a positive number, not -1"),
+        ({"C": np.nan}, "C must be a positive number"),
+        ({"l1_ratio": 1.5}, r"l1_ratio must be a number of at least 0 and at most 1, not 1.5"),
+        ({"l1_ratio": -0.1}, r"l1_ratio must be a number of at least 0 and at most 1"),
     ],
 )
 def test_wrong_parameters_are_refused(toy, wrong, message):

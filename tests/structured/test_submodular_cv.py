@@ -25,15 +25,15 @@ def test_losses_are_those_of_folds_fitted_one_by_one():
     X, Y = make(n=60)
     cv, grid, scales = KFold(2), [0.3, 0.1], [0.5, 2.0]
     search = SubmodularSVCCV(
-        grid, coupling_scales=scales, cv=cv, search_tol=1e-3, random_state=0
+        grid, coupling_scales=scales, cv=cv, search_tol=1e-6, search_max_iter=5000, random_state=0
     ).fit(X, Y)
     assert search.cv_losses_.shape == (2, 2, 2)
     for c, a, k in np.ndindex(2, 2, 2):
         train, test = list(cv.split(X))[k]
-        plain = SubmodularSVC(grid[a], coupling_scale=scales[c], random_state=0)
+        plain = SubmodularSVC(grid[a], coupling_scale=scales[c], tol=1e-6, max_iter=5000)
         found = plain.fit(X[train], Y[train]).predict(X[test])
         loss = FBeta().value(Y[test], found).mean()
-        assert search.cv_losses_[c, a, k] == pytest.approx(loss, abs=0.05)
+        assert search.cv_losses_[c, a, k] == pytest.approx(loss, abs=0.01)
     c, a = np.unravel_index(np.argmin(search.cv_losses_.mean(axis=2)), (2, 2))
     assert (search.coupling_scale_, search.alpha_) == (scales[c], grid[a])
     refit = SubmodularSVC(grid[a], coupling_scale=scales[c], random_state=0).fit(X, Y)
@@ -104,7 +104,14 @@ def test_sample_weights_enter_training_and_choice():
     weight = (np.arange(60) < 40).astype(float)
     a = SubmodularSVCCV(GRID, couplings=None, cv=KFold(3), random_state=0)
     a.fit(X, Y, sample_weight=weight)
-    assert np.all(a.cv_losses_[0, 0, 2] == 0.0)
+    assert a.cv_losses_.shape[2] == 2  # the third fold would have nothing to judge by
+    rows = SubmodularSVCCV(GRID, couplings=None, cv=KFold(2), random_state=0).fit(X[:40], Y[:40])
+    assert rows.cv_losses_.shape == a.cv_losses_.shape
+    uneven = np.where(np.arange(60) < 20, 5.0, 1.0)
+    b = SubmodularSVCCV(GRID, couplings=None, cv=KFold(3), random_state=0)
+    b.fit(X, Y, sample_weight=uneven)
+    losses = np.average(b.cv_losses_[0], axis=1, weights=[100, 20, 20])
+    assert b.cv_loss_ == pytest.approx(np.nanmin(losses))
     with pytest.raises(ValueError, match="no weight"):
         SubmodularSVCCV(GRID, cv=KFold(2)).fit(X[:40], Y[:40], sample_weight=np.repeat([0, 1], 20))
 
@@ -128,3 +135,19 @@ def test_bad_parameters_get_one_clear_sentence(options, reason):
 def test_one_sample_is_too_few():
     with pytest.raises(ValueError, match="at least 2 samples"):
         SubmodularSVCCV().fit([[1.0]], [[0, 1]])
+
+
+def test_folds_are_judged_by_what_predict_would_say():
+    X, _ = make(n=60)
+    y = np.array(["a", "b", "c"])[np.argmax(X[:, :3], axis=1)]
+    cv = KFold(2)
+    search = SubmodularSVCCV([0.1], coupling_scales=[1.0], cv=cv, search_tol=1e-3, random_state=0)
+    search.fit(X, y)
+    for k, (train, test) in enumerate(cv.split(X)):
+        plain = SubmodularSVC(0.1, random_state=0).fit(X[train], y[train])
+        # One class a row: F is 1 where it is right, and 0 elsewhere.
+        wrong = np.mean(plain.predict(X[test]) != y[test])
+        assert search.cv_losses_[0, 0, k] == pytest.approx(wrong, abs=0.04)
+        assert search.cv_losses_[0, 0, k] * len(test) == pytest.approx(
+            round(search.cv_losses_[0, 0, k] * len(test))
+        )

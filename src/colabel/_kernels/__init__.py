@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 
+from colabel._kernels._cache import share
 from colabel._kernels._compiling import listen
 
 __all__ = ["any_order", "bare_kernel", "inlined", "inner_kernel", "kernel"]
@@ -64,6 +65,6 @@ def inlined(function: Callable[..., Any]) -> Any:
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Compile on the first call; keep the result on disk if any folder for it can be written."""
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        return share(numba.njit(cache=True, nogil=True, **options)(function))
     except RuntimeError:
         return numba.njit(nogil=True, **options)(function)

@@ -133,8 +133,6 @@ def reproduction_table(found: Reproduced) -> Group:
     plan = found.plan
     measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
     unit = ", per cent" if plan.percent else ""
-    if plan.quantity:
-        measure, unit = "", f"per cent of the {plan.quantity}" if plan.percent else plan.quantity
     last = ("difference",) if plan.bound is None else ("% of bound", "paper's %")
     table = plain_table()
     for heading in ("data", "method", "ours", "paper", *last):

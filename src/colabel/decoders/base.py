@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import ScoreTable
 
-__all__ = ["BaseDecoder", "binary_rows", "check_whole"]
+__all__ = ["BaseDecoder", "binary_rows"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -127,10 +126,3 @@ def binary_rows(scores: ScoreTable, Y: ArrayLike, name: str) -> Labels:
             f"({scores.n_samples}, {scores.n_labels}); got {given.shape}"
         )
     return np.ascontiguousarray(given > 0).astype(np.int8)
-
-
-def check_whole(number: object, name: str, *, least: int) -> None:
-    """Refuse what is not a whole number of at least ``least``."""
-    whole = isinstance(number, Integral) and not isinstance(number, bool | np.bool_)
-    if not whole or number < least:  # type: ignore[operator]
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {number!r}")

@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from colabel._parameters import check_whole
 from colabel.decoders._connected import Connected
 from colabel.decoders._nonempty import best_nonempty
 from colabel.decoders._reduction import components
-from colabel.decoders.base import BaseDecoder, Floats, Labels, check_whole
+from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.decoders.spins import Spins
 from colabel.decoders.tree_search import Budget
 from colabel.results import Decoded

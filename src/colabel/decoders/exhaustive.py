@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows, check_whole
+from colabel._parameters import check_whole
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.support_mode import ordered_labelings
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_expit
 
+from colabel._parameters import check_whole
 from colabel.decoders._label_counts import (
     block_of,
     components,
@@ -16,7 +17,7 @@ from colabel.decoders._label_counts import (
     pieces,
 )
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels, check_whole
+from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 

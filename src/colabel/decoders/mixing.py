@@ -14,8 +14,9 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from colabel._parameters import check_whole
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, check_whole
+from colabel.decoders.base import BaseDecoder, Floats
 from colabel.decoders.fixed_size import solve_fixed_size
 from colabel.decoders.spins import RelaxedSolution, Spins
 from colabel.results import Decoded

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import log_expit
 from sklearn.exceptions import ConvergenceWarning
 
-from colabel.decoders.base import Floats, Labels, check_whole
+from colabel._parameters import check_whole
+from colabel.decoders.base import Floats, Labels
 from colabel.decoders.mixture_mode import most_probable
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Mixture, Modular, ScoreTable, Support

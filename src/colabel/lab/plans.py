@@ -109,7 +109,7 @@ class Plan:
         Its datasets.
     entries : tuple of Entry
     measure : str
-        The measure it reports.
+        The measure it reports; for a trace any words for what it is of.
     as_loss : bool
         Whether it prints one minus the measure.
     percent : bool
@@ -126,8 +126,6 @@ class Plan:
     trace : callable or None
         For figures of training itself: ``trace(name, seed)`` returns for each entry its values,
         iteration by iteration. Nothing is fitted and measured then; the table has their means.
-    quantity : str
-        What a trace is of, in place of a measure.
     stand_ins : mapping of str to str
         Datasets that are *not* the paper's, and the paper's names of those they stand in for.
     unavailable : mapping of str to str
@@ -155,7 +153,6 @@ class Plan:
     bound: Callable[[str, int], float] | None = None
     published_bound: Mapping[str, float] = field(default_factory=dict)
     trace: Callable[..., Mapping[str, Sequence[float]]] | None = None
-    quantity: str = ""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     unavailable: Mapping[str, str] = field(default_factory=dict)
     quick_data: tuple[str, ...] = ()
@@ -229,7 +226,8 @@ class Reproduced:
 
 def register(plan: Plan) -> Plan:
     """Add a plan to the registry."""
-    get_measure(plan.measure)
+    if plan.trace is None:
+        get_measure(plan.measure)
     _PLANS[plan.name] = plan
     return plan
 
@@ -290,8 +288,7 @@ def reproduce(
         ours, spread = _summary(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
         found = Reproduced(plan, ours, plan.published(), missing, failed, spread)
-    ours = found.ours
-    if plan.draw is None or run_dir is None or not ours:
+    if plan.draw is None or run_dir is None or not found.ours:
         return found
     return replace(found, picture=_save_picture(found, Path(run_dir)))
 

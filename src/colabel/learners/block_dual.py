@@ -105,7 +105,8 @@ class BlockDual(BaseEstimator):
 
     Notes
     -----
-    Memory: the features once, 16 bytes and a bit a label for each labeling remembered. A pass
+    Memory: the features once, 16 bytes and a bit a label for each labeling remembered (8 for each
+    sample at least), and scores of all labels for a block of samples. A pass
     costs O(n_labels) an entry of ``X``, a sort of the labels a sample, and steps between labelings
     known. Decodings of all samples count as passes too.
     """
@@ -148,7 +149,7 @@ class BlockDual(BaseEstimator):
             found = problem.violations(theta, oracle)
             value, upper = problem.ridge(theta) + np.array([found.risk, found.upper])
             if value < best:
-                best, bound, coef = value, upper, theta
+                best, bound, coef, judge = value, upper, theta, oracle
             trace.append((upper, dual, found.certified, found.proved))
             if report is not None:
                 report(n_iter, bound, bound - dual)
@@ -162,7 +163,7 @@ class BlockDual(BaseEstimator):
             else:
                 # The quick oracle has no more to say; what it overlooked is looked for now.
                 oracle, best = 1, np.inf
-        bound = problem.verified(coef, bound, oracle)
+        bound = problem.verified(coef, bound, judge)
         history, lower, certified, proved = problem.trace(trace)
         gap = bound - float(lower.max())
         converged = gap <= self.tol * abs(bound)

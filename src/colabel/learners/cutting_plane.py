@@ -6,14 +6,14 @@ alone, and shifted to touch it:
 
     a = sum_n p_n [phi(x_n, z_n) - phi(x_n, y_n)],   b = R(theta) - <a, theta>.
 
-With a line search (Franc and Sonnenburg 2009), the objective is minimised between the best point so
-far and the master's, and the next plane is taken close to that minimum; the best objective then
-falls steadily.
+With a line search (after Franc and Sonnenburg 2009), a few points between the best so far and the
+master's are looked at for a smaller objective, and one more plane is taken a little further on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,14 @@ class CuttingPlane(BaseEstimator):
     tol : float, default=1e-3
         Stop where the gap is this share of the objective.
     max_iter : int, default=2000
-        Most iterations; each decodes every sample once, or a few times with ``line_search``.
+        Most iterations; each decodes every sample once, up to five times with ``line_search``.
     line_search : bool, default=False
-        Minimise along the way from the best point to the master's.
+        Look for better points on the way from the best point to the master's.
 
     Notes
     -----
-    Memory: at most 400 planes, of as many numbers as there are parameters, or a gigabyte.
+    Memory: at most 400 planes, of as many numbers as there are parameters, or a gigabyte, and twice
+    that while one is added.
     """
 
     def __init__(self, tol: float = 1e-3, max_iter: int = 2000, line_search: bool = False) -> None:
@@ -81,30 +82,52 @@ class CuttingPlane(BaseEstimator):
         run = _Planes(problem, state)
         oracle = problem.first
         trace: list[tuple[float, ...]] = []
-        best, coef, lower = np.inf, run.theta, -np.inf
+        best: _Point | None = None
+        lower = -np.inf
         while len(trace) < self.max_iter:
-            theta = run.theta
-            found = run.look(theta, oracle)
-            if self.line_search and trace:
-                theta, found = run.search(coef, theta, found, oracle)
-            value, upper = problem.ridge(theta) + np.array([found.risk, found.upper])
-            if value < best:
-                best, bound, coef = value, upper, theta
+            point = run.look(run.theta, oracle)
+            if best is None or best.oracle != oracle:
+                best = point
+            elif self.line_search:
+                point = run.search(best, point)
+            best = min(best, point, key=lambda p: p.value)
             lower = max(lower, run.master())
-            trace.append((upper, lower, found.certified, found.proved))
+            trace.append((point.upper, lower, point.found.certified, point.found.proved))
             if report is not None:
-                report(len(trace), bound, bound - lower)
-            if best - lower <= self.tol * abs(best):
+                report(len(trace), best.upper, best.upper - lower)
+            if best.value - lower <= self.tol * abs(best.value):
                 if oracle == 1:
                     break
-                # Planes of the quick oracle lie below the risk, so they stay.
-                oracle, best = 1, np.inf
-        bound = problem.verified(coef, bound, oracle)
+                # Planes of the quick oracle lie below the risk, so they stay; its values do not.
+                oracle = 1
+        assert best is not None
+        bound = problem.verified(best.theta, best.upper, best.oracle)
         history, lower_bounds, certified, proved = problem.trace(trace)
         gap, n_iter = bound - lower, len(trace)
         converged = gap <= self.tol * abs(bound)
         kept = (lower_bounds, certified, proved, run.planes())
-        return MarginSolution(coef, history, gap, converged, n_iter, *kept)
+        return MarginSolution(best.theta, history, gap, converged, n_iter, *kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Parameters, what an oracle found there, and the plane that touches the risk."""
+
+    theta: Floats
+    oracle: int
+    found: Violations
+    slope: Floats
+    ridge: float
+
+    @property
+    def value(self) -> float:
+        """The objective, by the labelings found."""
+        return self.ridge + self.found.risk
+
+    @property
+    def upper(self) -> float:
+        """A bound on the objective."""
+        return self.ridge + self.found.upper
 
 
 class _Planes:
@@ -121,13 +144,12 @@ class _Planes:
             self.bundle.solve()
         self.theta = self.bundle.theta()
 
-    def look(self, theta: Floats, oracle: int) -> Violations:
+    def look(self, theta: Floats, oracle: int) -> _Point:
         """Decode at ``theta`` and add the plane that touches the risk there."""
         found = self.problem.violations(theta, oracle)
         a = self.problem.subgradient(found.labels)
-        self.slope = a
         self.bundle.add(a, found.risk - float(a @ theta))
-        return found
+        return _Point(theta, oracle, found, a, self.problem.ridge(theta))
 
     def master(self) -> float:
         """Solve the master problem; return its value, a lower bound."""
@@ -135,36 +157,34 @@ class _Planes:
         self.theta = self.bundle.theta()
         return self.bundle.value()
 
-    def search(
-        self, best: Floats, theta: Floats, found: Violations, oracle: int
-    ) -> tuple[Floats, Violations]:
-        """Minimise the objective from ``best`` to ``theta``, where the violations are ``found``.
+    def search(self, best: _Point, end: _Point) -> _Point:
+        """Look for the least objective from ``best`` to ``end``, the master's point.
 
-        The slope along the way rises; between a fall and a rise the next point is where it would
-        vanish if it were linear. One more plane is taken a little beyond the minimum.
+        The slope along the way rises; the next point is where it would vanish if it were linear
+        between the last fall and the last rise. One more plane is taken a little beyond.
         """
-        problem, way = self.problem, theta - best
-        low, high = 0.0, 1.0
-        slope = problem.penalty * float(theta @ way) + float(self.slope @ way)
-        spot, at = 1.0, (theta, found)
-        if slope <= 0.0:
-            return at
-        steep = slope
-        shallow = -abs(slope)
+        way = end.theta - best.theta
+        fall, rise = self._slope(best, way), self._slope(end, way)
+        low, high, at = 0.0, 1.0, end
+        if rise <= 0.0 or fall >= 0.0:
+            return end
+        steep = rise
         for _ in range(LOOKS):
-            spot = low + (high - low) * min(0.9, max(0.1, -shallow / (steep - shallow)))
-            point = best + spot * way
-            at = (point, self.look(point, oracle))
-            slope = problem.penalty * float(point @ way) + float(self.slope @ way)
+            spot = low + (high - low) * min(0.9, max(0.1, fall / (fall - rise)))
+            at = self.look(best.theta + spot * way, end.oracle)
+            slope = self._slope(at, way)
             if abs(slope) <= 0.1 * steep:
                 break
             if slope > 0.0:
-                high, steep = spot, slope
+                high, rise = spot, slope
             else:
-                low, shallow = spot, slope
-        beyond = (1.0 - FORWARD) * at[0] + FORWARD * theta
-        self.look(beyond, oracle)
+                low, fall = spot, slope
+        self.look((1.0 - FORWARD) * at.theta + FORWARD * end.theta, end.oracle)
         return at
+
+    def _slope(self, point: _Point, way: Floats) -> float:
+        """Return the slope of the objective at ``point`` along ``way``."""
+        return float((self.problem.penalty * point.theta + point.slope) @ way)
 
     def planes(self) -> list[tuple[Floats, float]]:
         """Return the planes in use."""

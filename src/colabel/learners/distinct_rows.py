@@ -36,7 +36,7 @@ def distinct_rows(X: Any, Y: Labels, weight: Floats | None) -> tuple[Any, Labels
 
     Notes
     -----
-    About a microsecond a row and a nanosecond an entry.
+    About two microseconds a row and a nanosecond an entry.
 
     Examples
     --------

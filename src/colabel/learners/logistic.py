@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from colabel.learners.batch_lbfgs import MEMORY
 from colabel.learners.blas import one_blas_thread
 from colabel.learners.design import Design, make_design
-from colabel.learners.logistic_problem import LinearFit, Problem, Run
+from colabel.learners.jobs import Run
+from colabel.learners.logistic_problem import LinearFit, Problem
 from colabel.learners.products import Products
 
 __all__ = ["LinearFit", "fit_logistic", "fit_softmax"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,17 +12,11 @@ from numpy.typing import NDArray
 from colabel.learners.batch_lbfgs import MEMORY, Minimum, Stopping, minimise, summarise
 from colabel.learners.design import DenseDesign, Design
 from colabel.learners.elastic_net import minimise_l1
+from colabel.learners.jobs import Run, in_turn
 
-__all__ = ["LinearFit", "Problem", "Run"]
+__all__ = ["LinearFit", "Problem"]
 
 Floats = NDArray[np.float64]
-# Does independent jobs and returns their results.
-Run = Callable[[Sequence[Callable[[], Any]]], list[Any]]
-
-
-def in_turn(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Do jobs one after the other."""
-    return [job() for job in jobs]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ LOSSES: dict[str, type[BaseLoss]] = {
     "subset": Subset,
     "jaccard": Jaccard,
     "f1": FBeta,
+    "fbeta": FBeta,
 }
 
 

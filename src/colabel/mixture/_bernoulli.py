@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel.mixture._bernoulli_em import (
     Fitted,
@@ -191,17 +191,10 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise ValueError(f"tol must be a number of at least 0, not {self.tol!r}")
-        if not isinstance(self.smoothing, Real) or not 0 < self.smoothing < np.inf:
-            raise ValueError(
-                f"smoothing must be positive, so that log-odds are finite, not {self.smoothing!r}"
-            )
-        if self.init not in ("spread", "random"):
-            raise ValueError(f"init must be 'spread' or 'random', not {self.init!r}")
+            check_whole(getattr(self, name), name, least=1)
+        check_real(self.tol, "tol", least=0.0)
+        check_real(self.smoothing, "smoothing", above=0.0)  # for finite log-odds
+        check_choice(self.init, "init", ("spread", "random"))
 
     def _validate(self, Y: Any, *, reset: bool) -> Any:
         """Return ``Y`` as zeros and ones, dense or CSR without stored zeros."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 from sklearn.base import BaseEstimator
+
+from colabel._parameters import check_real, check_whole
 
 __all__ = ["BoostedTrees"]
 
@@ -75,21 +75,8 @@ class BoostedTrees(BaseEstimator):
     def check(self) -> None:
         """Refuse settings that no data could make right."""
         for name, least in (("n_trees", 1), ("n_leaves", 2), ("max_bin", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise ValueError(
-                    f"{name} of BoostedTrees must be a whole number of at least {least}, "
-                    f"not {value!r}"
-                )
+            check_whole(getattr(self, name), f"{name} of BoostedTrees", least=least)
         for name in ("learning_rate", "feature_fraction"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) <= 1.0:
-                raise ValueError(
-                    f"{name} of BoostedTrees must lie between 0 and 1, and not be 0, not {value!r}"
-                )
+            check_real(getattr(self, name), f"{name} of BoostedTrees", above=0.0, most=1.0)
         for name in ("reg_lambda", "min_child_weight"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 <= float(value) < float("inf"):
-                raise ValueError(
-                    f"{name} of BoostedTrees must be a number of at least 0, not {value!r}"
-                )
+            check_real(getattr(self, name), f"{name} of BoostedTrees", least=0.0)

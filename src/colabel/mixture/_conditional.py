@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight, take_rows
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
@@ -272,30 +272,14 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "n_steps", "m_steps", "n_init", "n_models"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+            check_whole(getattr(self, name), name, least=1)
         for name in ("expert_variance", "gate_variance"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be positive, not {value!r}")
-        for name, known in (
-            ("expert_prior", ("zero", "shared")),
-            ("empty", ("auto", "allow", "forbid")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
-                )
-        if not isinstance(self.tol, Real) or np.isnan(float(self.tol)):
-            raise ValueError(f"tol must be a number, not {self.tol!r}")
-        if not isinstance(self.l1_ratio, Real) or not 0 <= float(self.l1_ratio) < 1:
-            raise ValueError(f"l1_ratio must be at least 0 and below 1, not {self.l1_ratio!r}")
-        fraction = self.validation_fraction
-        if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
-            raise ValueError(
-                f"validation_fraction must lie between 0 and 1, not {self.validation_fraction!r}"
-            )
+            check_real(getattr(self, name), name, above=0.0)
+        check_choice(self.expert_prior, "expert_prior", ("zero", "shared"))
+        check_choice(self.empty, "empty", ("auto", "allow", "forbid"))
+        check_real(self.tol, "tol")
+        check_real(self.l1_ratio, "l1_ratio", least=0.0, below=1.0)
+        check_real(self.validation_fraction, "validation_fraction", above=0.0, below=1.0)
 
 
 def _columns(Y: NDArray[np.int8]) -> NDArray[np.float32]:

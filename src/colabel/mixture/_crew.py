@@ -7,15 +7,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["Run", "in_turn", "runner"]
+from colabel.learners.jobs import Job, Run, in_turn
 
-Job = Callable[[], Any]
-Run = Callable[[Sequence[Job]], list[Any]]
-
-
-def in_turn(jobs: Sequence[Job]) -> list[Any]:
-    """Do jobs one after the other."""
-    return [job() for job in jobs]
+__all__ = ["runner"]
 
 
 def runner(n_threads: int) -> Run:

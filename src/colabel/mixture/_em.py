@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from colabel.mixture._crew import Run, in_turn, runner
+from colabel.learners.jobs import Run, in_turn
+from colabel.mixture._crew import runner
 
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
 

@@ -78,11 +78,15 @@ class LinearPairwise:
         W, _ = self.split(theta)
         return np.asarray(X @ W[:-1]) + self.constant * W[-1]
 
+    def couplings(self, theta: Floats) -> Floats:
+        """Return what each pair adds where both its labels are on: (n_pairs,)."""
+        return self.strength * self.split(theta)[1]
+
     def table(self, unary: Floats, theta: Floats) -> Modular | Pairwise:
         """Return unary scores with the couplings; a model without pairs is modular."""
         if not len(self.edges):
             return Modular(unary)
-        return Pairwise(unary, self.edges, self.strength * self.split(theta)[1])
+        return Pairwise(unary, self.edges, self.couplings(theta))
 
     def scores(self, X: Any, theta: Floats) -> Modular | Pairwise:
         """Score labelings of ``X`` (n_samples, n_features), dense or sparse."""
@@ -97,13 +101,6 @@ class LinearPairwise:
         W[-1] = self.constant * weighted.sum(axis=0)
         pairs[:] = self.strength * self._pair_counts(Z, weight)
         return total
-
-    def joint_feature(self, X: Any, Z: NDArray[Any]) -> Floats:
-        """Return ``phi(x_n, z_n)`` row by row: (n_samples, size), dense, for looking at."""
-        dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
-        dense = np.column_stack([dense, np.full(len(dense), self.constant)])
-        unary = dense[:, :, None] * np.asarray(Z)[:, None, :]
-        return np.column_stack([unary.reshape(len(dense), -1), self.strength * self._both(Z)])
 
     def _pair_counts(self, Z: NDArray[Any], weight: Floats) -> Floats:
         step = max(1, BLOCK // max(1, len(self.edges)))

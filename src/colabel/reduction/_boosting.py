@@ -6,7 +6,6 @@ They serve ``BinaryRelevance`` and ``LabelPowerset`` as the second learner of Li
 from __future__ import annotations
 
 from importlib.util import find_spec
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +18,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
-from colabel.decoders.base import check_whole
 from colabel.learners.trees import Trees, on_grid, read_lightgbm
 
 __all__ = ["BoostedClassifier"]
@@ -203,13 +202,9 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         for name, least in (("n_trees", 1), ("n_leaves", 2)):
             check_whole(getattr(self, name), name, least=least)
-        weight = self.min_child_weight
-        if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
-            raise ValueError(f"min_child_weight must be a number of at least 0, not {weight!r}")
+        check_real(self.min_child_weight, "min_child_weight", least=0.0)
         for name in ("learning_rate", "feature_fraction"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) <= 1.0:
-                raise ValueError(f"{name} must lie between 0 and 1, and not be 0, not {value!r}")
+            check_real(getattr(self, name), name, above=0.0, most=1.0)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from colabel._label_scores import log_odds
+from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import n_rows, take_params, take_rows
 from colabel.decoders import BaseDecoder
-from colabel.decoders.base import check_whole
 from colabel.reduction._chain import positive
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_parents
 from colabel.reduction._conditional_search import distinct
@@ -123,13 +123,12 @@ class ChainEnsemble(ConditionalClassifier):
         return True  # shares of votes are probabilities, whatever the classifiers give
 
     def _check_parameters(self) -> None:
-        if self.vote not in ("label", "probability", "subset"):
-            raise ValueError(f"vote must be 'label', 'probability' or 'subset', not {self.vote!r}")
+        check_choice(self.vote, "vote", ("label", "probability", "subset"))
         super()._check_parameters()
         check_whole(self.n_chains, "n_chains", least=1)
         share = self.max_samples
-        if share is not None and not (_is_number(share) and 0.0 < float(share) < np.inf):
-            raise ValueError(f"max_samples must be a positive number or None, not {share!r}")
+        if share is not None:
+            check_real(share, "max_samples", above=0.0)
         self._voted = self.vote  # fitted chains vote by it, whatever the parameter becomes
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
@@ -175,10 +174,6 @@ class ChainEnsemble(ConditionalClassifier):
     def _row_bytes(self) -> int:
         votes = 12 * len(self.chains_) * self._n_columns
         return votes + self.chains_[0].row_bytes(1, self.n_features_in_)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _subset_votes(Y: NDArray[np.int8]) -> Support:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
 
+from colabel._parameters import check_whole
 from colabel.decoders import BaseDecoder
-from colabel.decoders.base import check_whole
 from colabel.reduction._conditional_base import ConditionalClassifier
 from colabel.reduction._conditional_search import distinct
 from colabel.reduction._conditionals import LinearConditionals

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colabel._parameters import check_real
 from colabel._sklearn import check_weight
 from colabel.learners.log_linear import fit_multinomial
 from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
@@ -161,10 +161,9 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         return found
 
     def _options(self) -> dict[str, Any]:
-        if not isinstance(self.C, Real) or not float(self.C) > 0:
-            raise ValueError(f"C must be positive, not {self.C!r}")
-        if not 0 <= self.l1_ratio <= 1:
-            raise ValueError(f"l1_ratio must lie in [0, 1], not {self.l1_ratio!r}")
+        if not (isinstance(self.C, float) and np.isposinf(self.C)):
+            check_real(self.C, "C", above=0.0)
+        check_real(self.l1_ratio, "l1_ratio", least=0.0, most=1.0)
         return {
             "penalty": (1.0 - self.l1_ratio) / self.C,
             "l1": self.l1_ratio / self.C,

@@ -10,8 +10,8 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from colabel._parameters import check_choice, check_whole
 from colabel.decoders import BaseDecoder
-from colabel.decoders.base import check_whole
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_order, chain_parents
 from colabel.reduction._conditional_search import Rows
 from colabel.reduction._conditionals import LinearConditionals
@@ -163,8 +163,7 @@ class ProbabilisticClassifierChain(ConditionalClassifier):
 
     def _check_search(self) -> None:
         """Refuse a search that makes no sense; it may have been changed since ``fit``."""
-        if self.search not in ("auto", "beam", "exact"):
-            raise ValueError(f"search must be 'auto', 'beam' or 'exact', not {self.search!r}")
+        check_choice(self.search, "search", ("auto", "beam", "exact"))
         for name in ("width", "max_nodes"):
             check_whole(getattr(self, name), name, least=1)
 

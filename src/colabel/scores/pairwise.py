@@ -100,6 +100,10 @@ class Pairwise(ScoreTable):
     def take(self, rows: Any) -> Pairwise:
         return Pairwise(self.unary[rows], self.edges, self.couplings)
 
+    def label_scores(self) -> Floats:
+        """Return the unary scores: what speaks for a label before others are looked at."""
+        return self.unary
+
     def plus_unary(self, cost: ArrayLike) -> Pairwise:
         """Return the table with ``cost`` (n_samples, n_labels) added to the unary scores."""
         return Pairwise(self.unary + floats(cost, 2, "cost"), self.edges, self.couplings)

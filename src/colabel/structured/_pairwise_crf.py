@@ -8,7 +8,6 @@ most effective) or, for few labels, over all of them.
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
@@ -228,18 +228,11 @@ class PairwiseCRF(MultiLabelClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         for name, value in (("C", self.C), ("C_pair", self.C_pair)):
-            if value is not None and not (isinstance(value, Real) and 0 < value < np.inf):
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if self.inference not in ("support", "exact", "auto"):
-            raise ValueError(
-                f"inference must be 'support', 'exact' or 'auto', not {self.inference!r}"
-            )
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter must be a whole number of at least 1, not {self.max_iter!r}"
-            )
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise ValueError(f"tol must be a number of at least 0, not {self.tol!r}")
+            if value is not None:
+                check_real(value, name, above=0.0)
+        check_choice(self.inference, "inference", ("support", "exact", "auto"))
+        check_whole(self.max_iter, "max_iter", least=1)
+        check_real(self.tol, "tol", least=0.0)
 
     def _probabilistic(self) -> bool:
         return True

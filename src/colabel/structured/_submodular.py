@@ -8,7 +8,7 @@ graph cut. What the paper leaves open, and where it errs, is settled in the Note
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.block_dual import BlockDual
 from colabel.learners.cutting_plane import CuttingPlane
+from colabel.learners.magnitude import check_magnitude
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.losses import BaseLoss, FBeta, make_loss
 from colabel.scores import Modular, Pairwise, ScoreTable
@@ -31,6 +33,7 @@ __all__ = ["SubmodularSVC"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+Edges = NDArray[np.int64]
 
 MAX_ITER = {"dual": 1000, "bmrm": 3000}
 
@@ -57,7 +60,7 @@ class SubmodularSVC(MultiLabelClassifier):
         How many pairs are coupled, those that go together most often: a share (float), a number
         (int), or twice as many as labels (``None``).
     loss : str or BaseLoss, default="fbeta"
-        ``"fbeta"``, ``"hamming"``, ``"jaccard"``, ``"subset"``, or a loss object.
+        ``"fbeta"``, ``"f1"``, ``"hamming"``, ``"jaccard"``, ``"subset"``, or a loss object.
     beta : float, default=1.0
         Weight of recall in ``"fbeta"``.
     fit_intercept : bool, default=True
@@ -113,6 +116,7 @@ class SubmodularSVC(MultiLabelClassifier):
         The same by Algorithm 3 of the paper, with ``oracle="algorithm2"`` only (empty otherwise).
         It takes longer than finding the labelings.
     n_iter_ : int
+        Passes over the data; with ``line_search`` iterations, of up to five passes each.
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.
 
@@ -122,7 +126,8 @@ class SubmodularSVC(MultiLabelClassifier):
     cutting plane. Rows that are equal count as one with their weights added. A pass costs
     O(n_labels) an entry of ``X`` and a sort of the labels a sample; 10 to 100 are needed, some of
     them with some tens of small cuts a sample where labels are coupled. Memory: a sparse copy of
-    ``X``, and at most 0.5 GB for remembered labelings (1 GB for the planes of ``"bmrm"``). Scale
+    ``X``, a number for each sample and label, and 0.5 GB for remembered labelings, or 8 a sample
+    where that is more (1 GB for the planes of ``"bmrm"``, 2 while one is added). Scale
     rows to norm 1 for text; do not standardise sparse data.
 
     References
@@ -217,6 +222,7 @@ class SubmodularSVC(MultiLabelClassifier):
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
         weight = given["sample_weight"]
         weight = None if weight is None else check_weight(weight, X)
+        check_magnitude(X)
         self._learn(MarginData(X, Y, weight, self._settings()), self.alpha, self.coupling_scale)
         self._shift = float(self.shift)
 
@@ -243,15 +249,18 @@ class SubmodularSVC(MultiLabelClassifier):
         self, tol: float | None = None, most: int | None = None
     ) -> BlockDual | CuttingPlane:
         tol = self.tol if tol is None else tol
-        if most is None:
-            most = MAX_ITER[self.solver] if self.max_iter is None else int(self.max_iter)
+        most = self._most() if most is None else most
         if self.solver == "bmrm":
             return CuttingPlane(tol, most, self.line_search)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return BlockDual(tol, most, random_state=seed)
 
+    def _most(self) -> int:
+        """Return the most passes."""
+        return MAX_ITER[self.solver] if self.max_iter is None else int(self.max_iter)
+
     def _settings(self) -> MarginSettings:
-        loss = FBeta(self.beta) if self.loss in ("fbeta", "f1") else make_loss(self.loss)
+        loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
         intercept = float(self.intercept_scaling) if self.fit_intercept else 0.0
         return MarginSettings(
             loss, self.couplings is not None, self.pairs, intercept, self.oracle, self.max_cuts
@@ -259,12 +268,12 @@ class SubmodularSVC(MultiLabelClassifier):
 
     def _keep(self, problem: MarginProblem, found: MarginSolution) -> None:
         model = problem.model
-        W, pairs = model.split(found.coef)
+        W, _ = model.split(found.coef)
         self.coef_ = np.ascontiguousarray(W[:-1].T)
         self.intercept_ = model.constant * W[-1]
         self.couplings_ = np.zeros((model.n_labels, model.n_labels))
         i, j = model.edges.T
-        self.couplings_[i, j] = self.couplings_[j, i] = model.strength * pairs
+        self.couplings_[i, j] = self.couplings_[j, i] = model.couplings(found.coef)
         self.history_, self.lower_bounds_ = found.history, found.lower
         self.certified_, self.certified_algorithm3_ = found.certified, found.proved
         self.n_iter_ = found.n_iter
@@ -273,57 +282,42 @@ class SubmodularSVC(MultiLabelClassifier):
         if not found.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} passes: its objective, "
-                f"{self.objective_:.4g}, is up to {self.gap_:.2g} too high; raise max_iter, alpha "
-                "or tol" + (", or choose another oracle" if self.oracle == "algorithm2" else ""),
+                f"{self.objective_:.4g}, is up to {self.gap_:.2g} too high; {self._advice()}",
                 ConvergenceWarning,
                 stacklevel=6,
             )
 
+    def _advice(self) -> str:
+        """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
+        if self.n_iter_ >= self._most():
+            return "raise max_iter, alpha or tol"
+        if self.oracle == "algorithm2":
+            return 'use oracle="certified", or raise tol'
+        return "raise max_cuts, alpha or tol"
+
     def _scores(self, X: Any) -> Modular | Pairwise:
         unary = np.asarray(X @ self.coef_.T) + (self.intercept_ + self._shift)
-        if self._table is Modular:
-            return Modular(unary)
         i, j = np.nonzero(np.triu(self.couplings_, 1))
-        return Pairwise(unary, np.stack([i, j], axis=1), self.couplings_[i, j])
+        return self._make_table(unary, np.stack([i, j], axis=1), self.couplings_[i, j])
 
-    def _label_scores(self, X: Any) -> Floats:
-        return np.concatenate([table.unary for table in self._blocks(X)])  # type: ignore[attr-defined]
-
-    def _has_label_scores(self) -> bool:
-        return True
+    def _make_table(self, unary: Floats, edges: Edges, couplings: Floats) -> Modular | Pairwise:
+        return Pairwise(unary, edges, couplings) if self._coupled else Modular(unary)
 
     def _check_parameters(self) -> None:
         self._coupled = self.couplings is not None
         super()._check_parameters()
         for name in ("alpha", "coupling_scale", "beta", "intercept_scaling", "tol"):
-            value = getattr(self, name)
-            if not (isinstance(value, Real) and 0 < float(value) < np.inf):
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if not (isinstance(self.shift, Real) and np.isfinite(self.shift)):
-            raise ValueError(f"shift must be a number, not {self.shift!r}")
-        for name, known in (
-            ("couplings", ("cooccurrence", None)),
-            ("oracle", ("certified", "algorithm2")),
-            ("solver", ("dual", "bmrm")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
+            check_real(getattr(self, name), name, above=0.0)
+        check_real(self.shift, "shift")
+        check_choice(self.couplings, "couplings", ("cooccurrence", None))
+        check_choice(self.oracle, "oracle", ("certified", "algorithm2"))
+        check_choice(self.solver, "solver", ("dual", "bmrm"))
         if self.oracle == "algorithm2" and not isinstance(self._settings().loss, FBeta):
             raise ValueError('oracle="algorithm2" can add loss="fbeta" only; use "certified"')
-        self._check_numbers()
-
-    def _check_numbers(self) -> None:
-        for name, least in (("max_iter", 1), ("max_cuts", 0)):
-            value = getattr(self, name)
-            if not (isinstance(value, Integral) and int(value) >= least) and not (
-                name == "max_iter" and value is None
-            ):
-                raise ValueError(
-                    f"{name} must be a whole number of at least {least}, not {value!r}"
-                )
-        if self.pairs is None or (isinstance(self.pairs, Integral) and int(self.pairs) >= 0):
-            return
-        if not isinstance(self.pairs, Real) or not 0.0 <= float(self.pairs) <= 1.0:
-            raise ValueError(
-                f"pairs must be a share from 0.0 to 1.0 or a whole number, not {self.pairs!r}"
-            )
+        if self.max_iter is not None:
+            check_whole(self.max_iter, "max_iter", least=1)
+        check_whole(self.max_cuts, "max_cuts", least=0)
+        if isinstance(self.pairs, Integral):
+            check_whole(self.pairs, "pairs", least=0)
+        elif self.pairs is not None:
+            check_real(self.pairs, "pairs", least=0.0, most=1.0)

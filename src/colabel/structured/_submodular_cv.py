@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
-from colabel.decoders import BaseDecoder, make_decoder
-from colabel.decoders.base import check_whole
+from colabel.decoders import BaseDecoder
+from colabel.learners.magnitude import check_magnitude
 from colabel.losses import BaseLoss
 from colabel.structured._margin_data import MarginData, MarginSettings
 from colabel.structured._submodular import Labels, SubmodularSVC
@@ -67,10 +68,10 @@ class SubmodularSVCCV(SubmodularSVC):
     alphas_ : ndarray of shape (n_alphas,)
         Falling.
     cv_losses_ : ndarray of shape (n_scales, n_alphas, n_folds)
-        Loss on the held-out rows, at the best shift of the setting with ``tune_shift``; NaN where a
-        path ended early.
+        Loss on the held-out rows, labelled as ``predict`` would, at the best shift of the setting
+        with ``tune_shift``; NaN where a path ended early. Folds without weight are left out.
     cv_loss_ : float
-        Mean over folds at the choice.
+        Mean over folds at the choice, by the weight of their held-out rows.
 
     See Also
     --------
@@ -138,6 +139,7 @@ class SubmodularSVCCV(SubmodularSVC):
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
         weight = given["sample_weight"]
         weight = None if weight is None else check_weight(weight, X)
+        check_magnitude(X)
         settings = self._settings()
         self.alphas_ = np.sort(np.asarray(ALPHAS if self.alphas is None else self.alphas))[::-1]
         scales = [float(c) for c in self.coupling_scales] if self.couplings is not None else [1.0]
@@ -148,7 +150,7 @@ class SubmodularSVCCV(SubmodularSVC):
             for a, alpha in enumerate(self.alphas_.tolist()):
                 self._fit_folds(folds, alpha, scale)
                 shift, self.cv_losses_[c, a] = self._choose_shift(folds)
-                loss = float(self.cv_losses_[c, a].mean())
+                loss = _mean(self.cv_losses_[c, a], folds)
                 if loss < self.cv_loss_:
                     self.cv_loss_, self.shift_ = loss, shift
                     self.alpha_, self.coupling_scale_ = alpha, scale
@@ -168,8 +170,11 @@ class SubmodularSVCCV(SubmodularSVC):
             cv = KFold(min(int(n_folds), len(Y)), shuffle=True, random_state=seed)
         else:
             cv = check_cv(self.cv)
-        rows = list(cv.split(X, Y))
-        return [_Fold(X, Y, weight, train, test, settings) for train, test in rows]
+        weight = np.ones(len(Y)) if weight is None else weight
+        parts = [(train, test) for train, test in cv.split(X, Y) if weight[test].any()]
+        if not all(weight[train].any() for train, _ in parts):
+            raise ValueError("the training rows of a fold have no weight; choose another cv")
+        return [_Fold(X, Y, weight, train, test, settings) for train, test in parts]
 
     def _fit_folds(self, folds: list[_Fold], alpha: float, scale: float) -> None:
         learner = self._learner(self.search_tol, int(self.search_max_iter))
@@ -185,11 +190,18 @@ class SubmodularSVCCV(SubmodularSVC):
         shifts = np.zeros(1)
         # One class a row is the same one, whatever is added to all of them.
         if self.tune_shift and self._target.kind != "multiclass":
-            scores = np.concatenate([fold.unary() for fold in folds])
+            scores = np.concatenate([fold.unary for fold in folds])
             shifts = _shifts(scores, np.concatenate([fold.share for fold in folds]))
-        losses = np.array([[fold.loss(s, self._nonempty) for fold in folds] for s in shifts])
-        best = int(np.argmin(losses.mean(axis=1)))
+        losses = np.array([[self._held_out(fold, shift) for fold in folds] for shift in shifts])
+        best = int(np.argmin([_mean(some, folds) for some in losses]))
         return float(shifts[best]), losses[best]
+
+    def _held_out(self, fold: _Fold, shift: float) -> float:
+        """Return the mean loss on the held-out rows of a fold, labelled as ``predict`` would."""
+        table = self._make_table(fold.unary + shift, fold.model.edges, fold.couplings)
+        labels = self._decode_table(table, None).labels
+        losses = fold.data.settings.loss.value(fold.Y, labels)
+        return float(fold.share @ losses / fold.share.sum())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -198,8 +210,7 @@ class SubmodularSVCCV(SubmodularSVC):
             found = np.asarray(values, dtype=np.float64)
             if found.ndim != 1 or not len(found) or not np.all((found > 0) & (found < np.inf)):
                 raise ValueError(f"{name} must be a list of positive numbers, not {values!r}")
-        if not (isinstance(self.search_tol, Real) and 0 < self.search_tol < np.inf):
-            raise ValueError(f"search_tol must be a positive number, not {self.search_tol!r}")
+        check_real(self.search_tol, "search_tol", above=0.0)
         check_whole(self.search_max_iter, "search_max_iter", least=1)
 
 
@@ -210,39 +221,27 @@ class _Fold:
         self,
         X: Any,
         Y: Labels,
-        weight: Floats | None,
+        weight: Floats,
         train: NDArray[np.int64],
         test: NDArray[np.int64],
         settings: MarginSettings,
     ) -> None:
-        part = None if weight is None else weight[train]
-        if part is not None and not part.any():
-            raise ValueError("the training rows of a fold have no weight; choose another cv")
-        self.data = MarginData(X[train], Y[train], part, settings)
-        self.X, self.Y = X[test], Y[test]
-        self.share = np.ones(len(test)) if weight is None else weight[test]
+        self.data = MarginData(X[train], Y[train], weight[train], settings)
+        self.X, self.Y, self.share = X[test], Y[test], weight[test]
         self.state: Any = None
-        self.fitted: tuple[Any, Any] = (None, None)
 
     def fit(self, learner: Any, alpha: float, scale: float) -> None:
         """Fit, starting from the last fit."""
         problem = self.data.problem(alpha, scale)
         found = learner.solve(problem, self.state)
-        self.state, self.fitted = found.state, (problem.model, found.coef)
+        self.state, self.model = found.state, problem.model
+        self.unary = np.asarray(self.model.unary(self.X, found.coef))
+        self.couplings = self.model.couplings(found.coef)
 
-    def unary(self) -> Floats:
-        """Score the held-out rows."""
-        model, coef = self.fitted
-        return np.asarray(model.unary(self.X, coef))
 
-    def loss(self, shift: float, nonempty: bool) -> float:
-        """Return the mean loss on the held-out rows with the scores shifted."""
-        model, coef = self.fitted
-        table = model.table(self.unary() + shift, coef)
-        decoder = make_decoder("subset", type(table))
-        labels = decoder.decode(table, nonempty=nonempty).labels
-        losses = self.data.settings.loss.value(self.Y, labels)
-        return float(self.share @ losses / max(self.share.sum(), np.finfo(float).tiny))
+def _mean(losses: Floats, folds: list[_Fold]) -> float:
+    """Average over folds by the weight of their held-out rows."""
+    return float(np.average(losses, weights=[fold.share.sum() for fold in folds]))
 
 
 def _has_turned(losses: Floats) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from colabel.decoders import Exhaustive
 from colabel.decoders.certificate import algorithm_3
 from colabel.learners.augment import loss_augmented
 from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.margin import MarginProblem
+from colabel.learners.margin import MarginProblem, Violations
 from colabel.losses import FBeta
 from colabel.structured._margin_data import MarginData, MarginSettings
 
@@ -69,43 +68,46 @@ def trace_oracles(
     for name, oracle in (("Alg. 2", "algorithm2"), ("ours", "certified")):
         settings = MarginSettings(FBeta(), True, pairs, 1.0, oracle, 1000)
         problem = MarginData(X, Y, None, settings).problem(alpha, coupling_scale)
-        values = [_judge(problem, theta) for theta in _thetas(problem, max_iter)]
-        exact, certified, short = np.array(values).T.tolist()
+        judged = _Judged(problem)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            CuttingPlane(tol=1e-6, max_iter=max_iter).solve(judged)
+        exact, certified, short = np.array(judged.shares).T.tolist()
         proof = "Alg. 3: certified" if oracle == "algorithm2" else "ours: certified"
         found |= {f"{name}: exact": exact, proof: certified, f"{name}: objective short": short}
     return found
 
 
-def _thetas(problem: MarginProblem, max_iter: int) -> list[Floats]:
-    """Return the parameters at which BMRM asks for constraints."""
-    asked: list[Floats] = []
-    violations = problem.violations
+class _Judged(MarginProblem):
+    """A problem whose oracle is judged by exhaustive search wherever a learner asks it.
 
-    def noted(theta: Floats, oracle: int) -> Any:
-        asked.append(theta.copy())
-        return violations(theta, oracle)
+    ``shares`` has a row for each time: of exact and of certified constraints, and of the objective
+    that is missed. The oracle judged is the one to learn with, from the beginning.
+    """
 
-    problem.violations = noted  # type: ignore[method-assign]
-    problem.certificate = None  # it is asked once, by _judge
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        CuttingPlane(tol=1e-6, max_iter=max_iter).solve(problem)
-    return asked[:max_iter]
+    def __init__(self, problem: MarginProblem) -> None:
+        _, oracle, strongest = problem.oracles
+        weight, data = problem.share, (problem.X, problem.Y)
+        oracles = (oracle, oracle, strongest)
+        super().__init__(problem.model, problem.loss, oracles, *data, weight, problem.penalty)
+        self.shares: list[tuple[float, float, float]] = []
 
+    def violations(self, theta: Floats, oracle: int) -> Violations:
+        if oracle == 1:
+            self.shares.append(self._judge(theta))
+        return super().violations(theta, oracle)
 
-def _judge(problem: MarginProblem, theta: Floats) -> tuple[float, float, float]:
-    """Return the shares of exact and of certified constraints, and of the objective missed."""
-    unary = problem.model.unary(problem.X, theta)
-    table = problem.model.table(unary, theta)
-    decoder = problem.oracles[1]
-    found = loss_augmented(decoder, problem.loss, table, problem.Y)
-    best = loss_augmented(Exhaustive(), problem.loss, table, problem.Y)
-    if decoder.augmentation == "alg2":
-        proved = algorithm_3(table, problem.Y, found.labels, problem.loss.counts_table)
-    else:
-        proved = found.certified
-    exact = found.value >= best.value - 1e-9 * np.maximum(1.0, np.abs(best.value))
-    rest = problem.ridge(theta) - float(problem.truth @ theta)
-    objective = float(problem.share @ best.value) + rest
-    missed = max(0.0, float(problem.share @ (best.value - found.value)))
-    return problem.share_of(exact), problem.share_of(proved), missed / objective
+    def _judge(self, theta: Floats) -> tuple[float, float, float]:
+        table = self.model.scores(self.X, theta)
+        decoder = self.oracles[1]
+        found = loss_augmented(decoder, self.loss, table, self.Y)
+        best = loss_augmented(Exhaustive(), self.loss, table, self.Y)
+        if decoder.augmentation == "alg2":
+            proved = algorithm_3(table, self.Y, found.labels, self.loss.counts_table)
+        else:
+            proved = found.certified
+        exact = found.value >= best.value - 1e-9 * np.maximum(1.0, np.abs(best.value))
+        rest = self.ridge(theta) - float(self.truth @ theta)
+        objective = float(self.share @ best.value) + rest
+        missed = max(0.0, float(self.share @ (best.value - found.value)))
+        return self.share_of(exact), self.share_of(proved), missed / objective
