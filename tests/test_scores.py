@@ -222,8 +222,6 @@ def test_label_scores_are_unaries_or_log_odds_of_marginals():
     for table in (instances.mixture(4), instances.support(4)):
         p = expit(table.label_scores())
         np.testing.assert_allclose(p, table.marginals(), atol=1e-12)
-    with pytest.raises(IncompatibleError):
-        instances.pairwise(4).label_scores()
 
 
 def test_labelings_other_than_0_and_1_are_refused():
@@ -268,3 +266,13 @@ def test_log_probabilities_are_those_of_labelings_of_0_and_1(name):
             table.log_prob(wrong)
     with pytest.raises(ValueError, match="Y must be finite"):
         table.log_prob(np.full(Y.shape, np.nan))
+
+
+def test_fields_are_what_a_label_adds():
+    table = instances.pairwise(0, n_labels=5)
+    Z = np.random.default_rng(0).integers(0, 2, table.unary.shape)
+    for label in range(5):
+        on, off = Z.copy(), Z.copy()
+        on[:, label], off[:, label] = 1, 0
+        gain = table.value(on) - table.value(off)
+        np.testing.assert_allclose(table.fields(Z)[:, label], gain, atol=1e-12)

@@ -207,7 +207,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Score each label; positive speaks for it: (n_samples, n_labels).
 
-        Log-odds where the model has probabilities. For a 1-D target of two classes (n_samples,);
+        Log-odds where the model has probabilities; where pairs of labels have scores, what a label
+        adds to the labels predicted. For a 1-D target of two classes (n_samples,);
         for one of more, the largest score is that of the class predicted.
         """
         scores = self._label_scores(X)
@@ -313,7 +314,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._column_scores(table) for table in self._blocks(X)])
 
     def _column_scores(self, table: ScoreTable) -> Floats:
-        if self._target.kind != "multiclass" or isinstance(table, Modular | Pairwise):
+        if isinstance(table, Pairwise) and not self._target.one_dimensional:
+            # What a label adds, the others being as predicted: its sign is the prediction.
+            return table.fields(self._decode_table(table, None).labels)
+        if isinstance(table, Modular | Pairwise):
+            return table.unary
+        if self._target.kind != "multiclass":
             return table.label_scores()
         # As ``predict`` compares them: the labelings with one class on, not the marginals.
         log_p = log_softmax(table.value_all(self._class_labelings()), axis=1)

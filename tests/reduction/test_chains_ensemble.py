@@ -161,10 +161,10 @@ def test_votes_do_not_follow_later_changes_of_parameters(data):
         ({"n_chains": 0}, "n_chains must be a whole number of at least 1, not 0"),
         ({"n_chains": 3.0}, "n_chains must be a whole number of at least 1, not 3.0"),
         ({"n_chains": True}, "n_chains must be a whole number of at least 1, not True"),
-        ({"max_samples": 0.0}, "max_samples must be a positive number or None, not 0.0"),
-        ({"max_samples": np.inf}, "max_samples must be a positive number or None, not inf"),
-        ({"max_samples": "all"}, "max_samples must be a positive number or None, not 'all'"),
-        ({"max_samples": True}, "max_samples must be a positive number or None, not True"),
+        ({"max_samples": 0.0}, "max_samples must be a positive number, not 0.0"),
+        ({"max_samples": np.inf}, "max_samples must be a positive number, not inf"),
+        ({"max_samples": "all"}, "max_samples must be a positive number, not 'all'"),
+        ({"max_samples": True}, "max_samples must be a positive number, not True"),
     ],
 )
 def test_wrong_parameters_are_named(data, params, reason):

@@ -58,7 +58,7 @@ def test_a_tuned_shift_is_no_worse_on_the_held_out_rows(couplings):
     ).fit(X, Y)
     plain = SubmodularSVC(0.3, couplings=couplings, random_state=0).fit(X, Y)
     np.testing.assert_allclose(
-        search.decision_function(X), plain.decision_function(X) + search.shift_
+        search.predict_joint(X).unary, plain.predict_joint(X).unary + search.shift_
     )
     without = clone(search).set_params(tune_shift=False).fit(X, Y)
     assert search.cv_loss_ <= without.cv_loss_

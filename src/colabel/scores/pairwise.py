@@ -100,9 +100,12 @@ class Pairwise(ScoreTable):
     def take(self, rows: Any) -> Pairwise:
         return Pairwise(self.unary[rows], self.edges, self.couplings)
 
-    def label_scores(self) -> Floats:
-        """Return the unary scores: what speaks for a label before others are looked at."""
-        return self.unary
+    def fields(self, Z: ArrayLike) -> Floats:
+        """Return what turning each label on adds, the others being as in ``Z`` (n, n_labels).
+
+        At a best labeling it is positive for labels that are on, and not for those that are off.
+        """
+        return self.unary + floats(Z, 2, "Z") @ self.dense()
 
     def plus_unary(self, cost: ArrayLike) -> Pairwise:
         """Return the table with ``cost`` (n_samples, n_labels) added to the unary scores."""
