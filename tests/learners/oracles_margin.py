@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from colabel.decoders import GraphCut, Threshold
+from colabel.decoders import Exhaustive, GraphCut, Threshold
 from colabel.learners.margin import MarginProblem
 from colabel.losses import FBeta
-from colabel.models import LinearPairwise, frequent_pairs
+from colabel.models import LinearPairwise, SpinPairwise, frequent_pairs
 
 
 def labelings(V):
@@ -38,12 +38,30 @@ def random_problem(seed, n=6, d=2, V=3, pairs=True, loss=None, penalty=None):
     return MarginProblem(model, loss, oracles(edges), sparse.csr_array(X), Y, weight, penalty)
 
 
+def spin_problem(seed, n=6, d=2, V=3, sign="any", loss=None, penalty=None):
+    """Return a problem with a quadratic prior; constraints are found by listing all labelings."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.8)
+    Y = (X @ rng.normal(size=(d, V)) + rng.normal(size=(n, V)) > 0).astype(np.int8)
+    weight = rng.integers(1, 4, n).astype(float)
+    constant, kappa = float(rng.choice([0.0, 1.0])), 10.0 ** rng.uniform(-0.5, 0.3)
+    model = SpinPairwise(d, V, sign, kappa, constant)
+    penalty = 10.0 ** rng.uniform(-2, 0) if penalty is None else penalty
+    exact = Exhaustive()
+    loss = FBeta() if loss is None else loss
+    return MarginProblem(model, loss, (exact,) * 3, sparse.csr_array(X), Y, weight, penalty)
+
+
 def joint_feature(model, X, Z):
     """Return ``phi(x_n, z_n)`` row by row: features times labels, then pairs that are on."""
     X = np.column_stack([X, np.full(len(X), model.constant)])
-    both = Z[:, model.edges[:, 0]] * Z[:, model.edges[:, 1]]
+    first, second = Z[:, model.edges[:, 0]], Z[:, model.edges[:, 1]]
+    if isinstance(model, SpinPairwise):
+        pairs = 2.0 * model.scale * (first != second)
+    else:
+        pairs = model.strength * (first * second)
     unary = X[:, :, None] * Z[:, None, :]
-    return np.column_stack([unary.reshape(len(X), -1), model.strength * both])
+    return np.column_stack([unary.reshape(len(X), -1), pairs])
 
 
 def slow_rows(problem):
@@ -66,7 +84,7 @@ def slow_risk(problem, theta):
 def slow_minimum(problem):
     """Minimise with one slack a sample and a constraint a labeling, by a generic solver."""
     rows, size, n = slow_rows(problem), problem.model.size, problem.n_samples
-    n_free = size - len(problem.model.edges)
+    n_free = problem.model.n_free
     A = np.vstack([np.column_stack([-a, np.tile(np.eye(n)[i], (len(a), 1))])
                    for i, (a, _) in enumerate(rows)])  # fmt: skip
     b = np.concatenate([loss for _, loss in rows])

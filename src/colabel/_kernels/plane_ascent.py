@@ -23,7 +23,16 @@ import numpy as np
 from colabel._kernels import inner_kernel, kernel
 from colabel._kernels.worst_labeling import worst_labeling
 
-__all__ = ["ascend", "ascend_sorting", "ascent_workspace", "score_rows"]
+__all__ = [
+    "activate",
+    "ascend",
+    "ascend_sorting",
+    "ascent_workspace",
+    "load_plane",
+    "score_row",
+    "score_rows",
+    "write_row",
+]
 
 LAMBDA, CONSTANT, STEPS, ENOUGH = 0, 1, 2, 3
 # Most searches from one labeling to a better one.
@@ -60,11 +69,11 @@ def ascent_workspace(n_planes, n_labels, n_pairs):
 def score_rows(rows, W, constant, order, out):
     """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
     for r in range(order.size):
-        _score(rows, W, constant, order[r], out[r])
+        score_row(rows, W, constant, order[r], out[r])
 
 
 @inner_kernel
-def _score(rows, W, constant, n, scores):
+def score_row(rows, W, constant, n, scores):
     for v in range(scores.size):
         scores[v] = constant * W[W.shape[0] - 1, v]
     for e in range(rows[0][n], rows[0][n + 1]):
@@ -129,7 +138,7 @@ def _search(count, losses, free, pairs, enough, work):
         other = _value(last + 1, loss, free, pairs, work)
         if other <= value + enough:
             break
-        _load(work[6][last + 1], last, work)
+        load_plane(work[6][last + 1], last, work)
         at, value, found = last, other, loss
     return found
 
@@ -137,11 +146,11 @@ def _search(count, losses, free, pairs, enough, work):
 @inner_kernel
 def _arrive(rows, n, cache, theta, pairs, numbers, work):
     """Score a sample and the labelings that it knows."""
-    _score(rows, theta[0], numbers[CONSTANT], n, work[0])
+    score_row(rows, theta[0], numbers[CONSTANT], n, work[0])
     for v in range(work[1].size):
         work[1][v] = 0.0
     for p in range(cache[3][n]):
-        _load(cache[0][n, p], p, work)
+        load_plane(cache[0][n, p], p, work)
     _value_all(cache[2][n], cache[3][n], theta[1], pairs, work)
 
 
@@ -152,7 +161,7 @@ def _settle(rows, n, cache, theta, pairs, numbers, moved, work):
     Those without weight and of less than the mean value stay out of it until the next visit.
     """
     weights, values, active = cache[1][n], work[3], work[10]
-    gap, size = _activate(weights, cache[3][n], values, active)
+    gap, size = activate(weights, cache[3][n], values, active)
     for step in range(int(numbers[STEPS]) + 1):
         low, high = -1, active[0]
         for k in range(size):
@@ -173,12 +182,12 @@ def _settle(rows, n, cache, theta, pairs, numbers, moved, work):
         for k in range(size):
             values[active[k]] = _value(active[k], cache[2][n, active[k]], theta[1], pairs, work)
     if step > 0 or moved:
-        _write(rows, theta[0], numbers[CONSTANT], n, work[1])
+        write_row(rows, theta[0], numbers[CONSTANT], n, work[1])
     return gap
 
 
 @inner_kernel
-def _activate(weights, count, values, active):
+def activate(weights, count, values, active):
     """List the planes with weight or of more than the mean value; return the gap and how many."""
     mass, mean, high, size = 0.0, 0.0, values[0], 0
     for p in range(count):
@@ -193,7 +202,7 @@ def _activate(weights, count, values, active):
 
 
 @inner_kernel
-def _load(plane, p, work):
+def load_plane(plane, p, work):
     """List the labels of a plane in slot ``p`` of the workspace."""
     on, packed, bits, size = work[4][p], work[6][p], work[7], 0
     for b in range(plane.size):
@@ -277,7 +286,7 @@ def _admit(norm, n, cache, new, free, pairs, numbers, work):
     """
     plane, loss, moved = new[0], new[1], False
     weights, values, count, last = cache[1][n], work[3], cache[3][n], work[3].size - 1
-    _load(plane, last, work)
+    load_plane(plane, last, work)
     value, slot = _value(last, loss, free, pairs, work), -1
     for p in range(count):
         if values[p] + numbers[ENOUGH] >= value:
@@ -306,13 +315,13 @@ def _admit(norm, n, cache, new, free, pairs, numbers, work):
     for b in range(plane.size):
         cache[0][n, slot, b] = plane[b]
     cache[2][n, slot] = loss
-    _load(plane, slot, work)
+    load_plane(plane, slot, work)
     _value_all(cache[2][n], cache[3][n], free, pairs, work)
     return moved
 
 
 @inner_kernel
-def _write(rows, W, constant, n, change):
+def write_row(rows, W, constant, n, change):
     """Add ``x_n change'`` to ``W``."""
     for v in range(change.size):
         W[W.shape[0] - 1, v] += constant * change[v]

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from colabel.learners.margin import MarginProblem, MarginSolution
 
-__all__ = ["BlockDual", "PlaneCache"]
+__all__ = ["Ascent", "BlockDual", "PlaneCache", "count_tables"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -139,7 +139,7 @@ class BlockDual(BaseEstimator):
         -------
         MarginSolution
         """
-        run = _Ascent(problem, state, self.n_planes, self.random_state)
+        run = self._begin(problem, state)
         trace: list[tuple[float, ...]] = []
         oracle = problem.first
         best, coef, n_iter = np.inf, run.theta(), 0
@@ -170,8 +170,11 @@ class BlockDual(BaseEstimator):
         kept = (lower, certified, proved, run.cache)
         return MarginSolution(coef, history, gap, converged, n_iter, *kept)
 
+    def _begin(self, problem: MarginProblem, state: PlaneCache | None) -> Ascent:
+        return Ascent(problem, state, self.n_planes, self.random_state)
 
-class _Ascent:
+
+class Ascent:
     """Dual weights and the parameters that go with them."""
 
     def __init__(
@@ -179,20 +182,25 @@ class _Ascent:
     ) -> None:
         from colabel._kernels.plane_ascent import ascent_workspace
 
+        self._start(problem, state, n_planes, seed)
+        model = problem.model
+        start = np.searchsorted(model.edges[:, 0], np.arange(model.n_labels + 1)).astype(np.int64)
+        heads = np.ascontiguousarray(model.edges[:, 1], dtype=np.int64)
+        self.pairs = (start, heads, model.strength)
+        self.tables = count_tables(problem) if problem.sorts else None
+        self.exact = problem.sorts and not len(heads)
+        self.work = ascent_workspace(self.cache.planes.shape[1], model.n_labels, len(heads))
+
+    def _start(
+        self, problem: MarginProblem, state: PlaneCache | None, n_planes: int, seed: int
+    ) -> None:
         self.problem = problem
         self.cache = PlaneCache(problem, n_planes) if state is None else state
         if state is not None:
             self.cache.shrink(problem)
         self.free = self.cache.free(problem) / problem.penalty
         self.random = np.random.RandomState(seed)
-        model = problem.model
-        start = np.searchsorted(model.edges[:, 0], np.arange(model.n_labels + 1)).astype(np.int64)
-        heads = np.ascontiguousarray(model.edges[:, 1], dtype=np.int64)
-        self.pairs = (start, heads, model.strength)
-        self.tables = _tables(problem) if problem.sorts else None
-        self.exact = problem.sorts and not len(heads)
         self.visits = -(-VISITS // problem.n_samples)
-        self.work = ascent_workspace(self.cache.planes.shape[1], model.n_labels, len(heads))
 
     def theta(self) -> Floats:
         """Return the parameters: couplings are not negative."""
@@ -243,7 +251,7 @@ class _Ascent:
         return float(run(rows, cache, new, theta, self.pairs, numbers, order, self.work))
 
 
-def _tables(problem: MarginProblem) -> tuple[NDArray[Any], ...]:
+def count_tables(problem: MarginProblem) -> tuple[NDArray[Any], ...]:
     """Return the loss by counts as the kernel takes it: tables, their starts, the steepest step."""
     n_labels = problem.model.n_labels
     starts, steps = np.zeros(n_labels + 1, dtype=np.int64), np.zeros(n_labels + 1)

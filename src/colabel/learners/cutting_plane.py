@@ -137,7 +137,7 @@ class _Planes:
         self.problem = problem
         size = problem.model.size
         most = int(min(MOST_PLANES, PLANE_BYTES // (8 * size)))
-        self.bundle = Bundle(size, size - len(problem.model.edges), problem.penalty, most)
+        self.bundle = Bundle(size, problem.model.n_free, problem.penalty, most)
         for a, b in state or ():
             self.bundle.add(a, b)
         if state:

@@ -28,3 +28,8 @@ class Hamming(BaseLoss):
         """Return ``offset`` (n_samples,) and ``cost`` (n_samples, n_labels)."""
         Y = np.asarray(Y, dtype=np.float64)
         return Y.mean(axis=1), (1.0 - 2.0 * Y) / Y.shape[1]
+
+    def counts_table(self, n_true: int, n_labels: int) -> Floats:
+        """Loss at ``[hits, false]``, as losses of counts have it."""
+        hits, false = np.arange(n_true + 1)[:, None], np.arange(n_labels - n_true + 1)
+        return (n_true - hits + false) / max(n_labels, 1)

@@ -60,12 +60,16 @@ class LinearPairwise:
     @property
     def size(self) -> int:
         """Number of parameters."""
-        return (self.n_features + 1) * self.n_labels + len(self.edges)
+        return self.n_free + len(self.edges)
+
+    @property
+    def n_free(self) -> int:
+        """Number of parameters of any sign; those after them must be at least 0."""
+        return (self.n_features + 1) * self.n_labels
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """View parameters as (n_features + 1, n_labels) unaries and (n_pairs,) pairs."""
-        n_unary = (self.n_features + 1) * self.n_labels
-        return theta[:n_unary].reshape(-1, self.n_labels), theta[n_unary:]
+        return theta[: self.n_free].reshape(-1, self.n_labels), theta[self.n_free :]
 
     def project(self, theta: Floats) -> Floats:
         """Return the nearest parameters without repulsion."""
