@@ -29,7 +29,7 @@ def test_the_corrected_plane_lies_below_the_risk_and_touches_it():
             problem.model.project(rng.normal(size=problem.model.size)) for _ in range(2)
         )
         found = problem.violations(theta, 1)
-        a = problem.subgradient(found.labels)
+        a = problem.subgradient(found)
         b = found.risk - a @ theta
         assert a @ theta + b == pytest.approx(slow_risk(problem, theta))
         assert a @ other + b <= slow_risk(problem, other) + 1e-10

@@ -28,7 +28,7 @@ def test_subgradient_agrees_with_finite_differences(seed):
     problem = random_problem(seed, V=4, pairs=seed % 2 == 0)
     rng = np.random.default_rng(seed)
     theta = problem.model.project(np.abs(rng.normal(size=problem.model.size)))
-    slope = problem.subgradient(problem.violations(theta, 1).labels)
+    slope = problem.subgradient(problem.violations(theta, 1))
     step = 1e-6
     for k in range(problem.model.size):
         move = np.zeros(problem.model.size)

@@ -29,7 +29,7 @@ def solve_fixed_size(
     B: Floats,
     W: Floats,
     X: Floats,
-    beta: float,
+    beta: float | Floats,
     climb: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]],
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Maximise ``sum_i b_i u_i + sum_{i<j} W_ij U_ij`` over moments with ``1'u = beta``.
@@ -40,7 +40,7 @@ def solve_fixed_size(
     W : ndarray of shape (n_labels, n_labels)
     X : ndarray of shape (n_rows, rank, n_labels)
         Factors to start from; those at the best multiplier when the search ends.
-    beta : float, from -n_labels to n_labels
+    beta : float, or ndarray of shape (n_rows,), from -n_labels to n_labels
     climb : callable
         ``climb(B, W, X)`` solves the free relaxation from X, in place.
 
@@ -67,9 +67,9 @@ def solve_fixed_size(
 class _Ends:
     """For each row, a solution below and one above the size wanted."""
 
-    def __init__(self, B: Floats, W: Floats, X: Floats, beta: float) -> None:
-        self.B, self.W, self.beta = B, W, beta
+    def __init__(self, B: Floats, W: Floats, X: Floats, beta: float | Floats) -> None:
         n_rows, n_labels = B.shape
+        self.B, self.W, self.beta = B, W, np.broadcast_to(beta, n_rows)
         # From this multiplier on constant vectors solve the relaxation: their certificate is a
         # weighted Laplacian in which each label is tied to the constant by (|b_i + lam|) / 2, more
         # than twice what repels it.
@@ -79,7 +79,7 @@ class _Ends:
         self.scale = np.abs(B).sum(axis=1) + 0.5 * np.abs(W).sum()
         total = B.sum(axis=1)
         self.value = np.stack([-total, total]) + 0.5 * W.sum()
-        self.excess = np.tile([[-n_labels - beta], [n_labels - beta]], (1, n_rows))
+        self.excess = np.stack([-n_labels - self.beta, n_labels - self.beta])
         height = self.value + np.stack([-reach, reach]) * self.excess
         low = height[0] <= height[1]
         self.best = np.where(low, -reach, reach)
@@ -107,7 +107,7 @@ class _Ends:
         u = trial[:, 0, :]
         pairs = np.einsum("irl,irl->i", trial @ self.W, trial)
         value = np.einsum("il,il->i", self.B[rows], u) + 0.5 * pairs
-        excess = u.sum(axis=1) - self.beta
+        excess = u.sum(axis=1) - self.beta[rows]
         side = (excess > 0).astype(np.int64)
         self.X[side, rows], self.value[side, rows], self.excess[side, rows] = trial, value, excess
         height = value + lam * excess

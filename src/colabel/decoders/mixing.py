@@ -15,9 +15,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
+from colabel.decoders._mixing_counts import best_sizes
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats
+from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.fixed_size import solve_fixed_size
+from colabel.decoders.spectral import Spectral, Table, round_counts
 from colabel.decoders.spins import RelaxedSolution, Spins
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
@@ -57,6 +59,7 @@ class Mixing(BaseDecoder):
     """
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
+    handles: ClassVar[tuple[str, ...]] = ("modular", "counts")
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Mixing(BaseDecoder):
         *,
         size: int | None = None,
         start: RelaxedSolution | None = None,
+        certify: bool = True,
     ) -> RelaxedSolution:
         """Solve the relaxation of ``decode``.
 
@@ -90,6 +94,9 @@ class Mixing(BaseDecoder):
             this one and without ``size``. A little noise is added, because vectors that all lie
             on one line would never leave it; those of low rank are given the dimensions that
             they lack.
+        certify : bool
+            Bound the solution from above, which may take longer than to find it; else the bound
+            is infinite.
         """
         self._check(scores)
         self._check_parameters()
@@ -105,8 +112,42 @@ class Mixing(BaseDecoder):
             X = np.tile(first, (len(spins.linear[rows]), 1, 1))
             if warm is not None:
                 X = _shaken(warm[rows], rng)
-            parts.append(self._relax(spins, rows, X, size))
+            parts.append(self._relax(spins, rows, X, size, certify))
         return _joined(parts, scores.unary.shape)
+
+    def relax_counts(
+        self,
+        scores: Pairwise,
+        Y: Labels,
+        counts_table: Table,
+        *,
+        nonempty: bool = False,
+        certify: bool = True,
+    ) -> RelaxedSolution:
+        """Solve the relaxation of ``decode_counts``: the best over all numbers of labels.
+
+        ``certify`` as in ``relax``; without it the bound is that of a converged solution.
+        """
+        self._check(scores, nonempty)
+        self._check_parameters()
+        truth = binary_rows(scores, Y, "Y").astype(np.float64)
+        if scores.n_labels == 0:
+            return Spectral().relax_counts(scores, Y, counts_table)
+        rng = check_random_state(self.random_state)
+        first = random_factors(rng, rank_for(scores.n_labels), scores.n_labels)
+        solvers = self._climb, self._bound if certify else self._top
+        return best_sizes(Spins.of(scores), truth, counts_table, nonempty, first, solvers)
+
+    def decode_counts(
+        self, scores: ScoreTable, Y: Labels, counts_table: Table, *, nonempty: bool = False
+    ) -> Decoded:
+        assert isinstance(scores, Pairwise)
+        relaxed = self.relax_counts(scores, Y, counts_table, nonempty=nonempty)
+        found = round_counts(scores, Y, counts_table, relaxed, nonempty)
+        # On the sphere a number of labels is demanded of second moments too: it may be tighter.
+        sphere = Spectral().relax_counts(scores, Y, counts_table, nonempty=nonempty)
+        bound = np.minimum(found.upper_bound, np.maximum(sphere.upper_bound, found.value))
+        return Decoded(found.labels, found.value, bound)
 
     def decode_size(self, scores: Pairwise, size: int) -> Decoded:
         """Find a labeling of large score with exactly ``size`` labels on, and bound the best."""
@@ -154,21 +195,31 @@ class Mixing(BaseDecoder):
         rng = check_random_state(self.random_state)
         return rng.standard_normal((self.n_roundings, rank))
 
-    def _relax(self, spins: Spins, rows: slice, X: Floats, size: int | None) -> RelaxedSolution:
+    def _relax(
+        self, spins: Spins, rows: slice, X: Floats, size: int | None, certify: bool
+    ) -> RelaxedSolution:
         B, W, constant = spins.linear[rows], 0.25 * spins.matrix, spins.constant[rows]
         if size is None:
             value, G = self._climb(B, W, X)
-            bound = dual_bound(B, spins.matrix, X, G)
+            bound = dual_bound(B, W, X, G) if certify else np.full(len(B), np.inf)
             factors, u = X, X[:, 0, :].copy()
         else:
             beta = 2.0 * size - len(W)
             u, factors, value, multiplier = solve_fixed_size(B, W, X, beta, self._climb)
-            shifted = B + multiplier[:, None]
-            G = self._climb(shifted, W, X)[1]
-            bound = dual_bound(shifted, spins.matrix, X, G) - multiplier * beta
+            bound = np.full(len(B), np.inf)
+            if certify:
+                bound = self._bound(B + multiplier[:, None], W, X) - multiplier * beta
         value = constant + value
         bound = np.maximum(constant + bound + spins.rounding[rows], value)
         return RelaxedSolution(u, factors, value, bound)
+
+    def _bound(self, B: Floats, W: Floats, X: Floats) -> Floats:
+        """Bound the free relaxation near its solution ``X``."""
+        return dual_bound(B, W, X, self._climb(B, W, X)[1])
+
+    def _top(self, B: Floats, W: Floats, X: Floats) -> Floats:
+        """Return the value of the free relaxation near its solution ``X``."""
+        return self._climb(B, W, X)[0]
 
     def _climb(self, B: Floats, W: Floats, X: Floats) -> tuple[Floats, Floats]:
         """Climb from ``X`` in place; return values and gradients."""
@@ -184,8 +235,8 @@ class Mixing(BaseDecoder):
         return value, G
 
 
-def dual_bound(B: Floats, matrix: Floats, X: Floats, G: Floats) -> Floats:
-    """Bound ``max b's + s'(matrix / 8)s`` over {-1, +1} from factors and their gradients.
+def dual_bound(B: Floats, W: Floats, X: Floats, G: Floats) -> Floats:
+    """Bound ``max b's + s'(W / 2)s`` over {-1, +1} from factors and their gradients.
 
     For any multipliers ``y`` of the n_labels + 1 unit lengths, the bound is ``sum(y)`` plus
     n_labels + 1 times what the lowest eigenvalue of ``diag(y) - M`` lacks to zero, M being the
@@ -196,7 +247,7 @@ def dual_bound(B: Floats, matrix: Floats, X: Floats, G: Floats) -> Floats:
     y[:, 0] = 0.5 * np.einsum("il,il->i", B, X[:, 0])
     y[:, 1:] = 0.5 * np.sqrt(np.einsum("irl,irl->il", G, G))
     S = np.empty((n_rows, n_labels + 1, n_labels + 1))
-    S[:, 1:, 1:] = -0.125 * matrix
+    S[:, 1:, 1:] = -0.5 * W
     S[:, 0, 1:] = S[:, 1:, 0] = -0.5 * B
     diagonal = np.arange(n_labels + 1)
     S[:, diagonal, diagonal] = y

@@ -19,7 +19,7 @@ from colabel.decoders.spins import RelaxedSolution, Spins, times
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
 
-__all__ = ["RelaxedSolution", "Spectral"]
+__all__ = ["RelaxedSolution", "SizeBasis", "Spectral", "by_size", "loss_lines", "round_counts"]
 
 Table = Callable[[int, int], Floats]
 
@@ -47,13 +47,22 @@ class Spectral(BaseDecoder):
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
     handles: ClassVar[tuple[str, ...]] = ("modular", "counts")
 
-    def relax(self, scores: Pairwise) -> RelaxedSolution:
-        """Solve the relaxation of ``decode``: maximise the score over the sphere."""
+    def relax(self, scores: Pairwise, *, certify: bool = True) -> RelaxedSolution:
+        """Solve the relaxation of ``decode``: maximise the score over the sphere.
+
+        ``certify`` is there for the sake of ``Mixing.relax``: this solution is its own bound.
+        """
         self._check(scores)
         return _relax(Spins.of(scores))
 
     def relax_counts(
-        self, scores: Pairwise, Y: Labels, counts_table: Table, *, nonempty: bool = False
+        self,
+        scores: Pairwise,
+        Y: Labels,
+        counts_table: Table,
+        *,
+        nonempty: bool = False,
+        certify: bool = True,
     ) -> RelaxedSolution:
         """Solve the relaxation of ``decode_counts``: the best sphere over all numbers of labels."""
         self._check(scores, nonempty)
@@ -65,7 +74,7 @@ class Spectral(BaseDecoder):
         self._check(scores)
         if scores.n_labels == 0:
             return np.zeros((scores.n_samples, 1))
-        basis = _SizeBasis(Spins.of(scores))
+        basis = SizeBasis(Spins.of(scores))
         truth = np.zeros(scores.unary.shape)
         lines = np.zeros((scores.n_labels + 1, 2))
         return basis.solve(slice(None), truth, lines, np.ones(len(lines)), all_sizes=True)[0]
@@ -73,27 +82,9 @@ class Spectral(BaseDecoder):
     def decode_counts(
         self, scores: ScoreTable, Y: Labels, counts_table: Table, *, nonempty: bool = False
     ) -> Decoded:
-        self._check(scores, nonempty)
         assert isinstance(scores, Pairwise)
-        from colabel._kernels.rounding import round_rows
-
-        truth = binary_rows(scores, Y, "Y")
-        spins = Spins.of(scores)
-        relaxed = _relax_counts(spins, truth.astype(np.float64), counts_table, nonempty)
-        labels = np.zeros_like(truth)
-        loss = np.zeros(len(truth))
-        bound, box = relaxed.upper_bound.copy(), spins.box
-        for rows, n_true in _by_size(truth):
-            table = np.ascontiguousarray(counts_table(n_true, scores.n_labels), dtype=np.float64)
-            out = np.zeros((len(rows), scores.n_labels), np.int8)
-            unary, u, true = scores.unary[rows], relaxed.u[rows], truth[rows]
-            round_rows(unary, spins.matrix, u, true, table, nonempty, out)
-            labels[rows] = out
-            hits = (out * true).sum(axis=1)
-            loss[rows] = table[hits, out.sum(axis=1) - hits]
-            bound[rows] = np.minimum(bound[rows], box[rows] + table.max())
-        value = spins.value(labels) + loss
-        return Decoded(labels, value, np.maximum(bound, value))
+        relaxed = self.relax_counts(scores, Y, counts_table, nonempty=nonempty)
+        return round_counts(scores, Y, counts_table, relaxed, nonempty)
 
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
         from colabel._kernels.rounding import round_rows
@@ -107,6 +98,28 @@ class Spectral(BaseDecoder):
         value = spins.value(labels)
         bound = np.minimum(relaxed.upper_bound, spins.box)
         return Decoded(labels, value, np.maximum(bound, value))
+
+
+def round_counts(
+    scores: Pairwise, Y: Labels, counts_table: Table, relaxed: RelaxedSolution, nonempty: bool
+) -> Decoded:
+    """Round relaxed labels to labelings that no flip improves, with the loss added."""
+    from colabel._kernels.rounding import round_rows
+
+    truth, spins = binary_rows(scores, Y, "Y"), Spins.of(scores)
+    labels, loss = np.zeros_like(truth), np.zeros(len(truth))
+    bound, box = relaxed.upper_bound.copy(), spins.box
+    for rows, n_true in by_size(truth):
+        table = np.ascontiguousarray(counts_table(n_true, scores.n_labels), dtype=np.float64)
+        out = np.zeros((len(rows), scores.n_labels), np.int8)
+        unary, u, true = scores.unary[rows], relaxed.u[rows], truth[rows]
+        round_rows(unary, spins.matrix, u, true, table, nonempty, out)
+        labels[rows] = out
+        hits = (out * true).sum(axis=1)
+        loss[rows] = table[hits, out.sum(axis=1) - hits]
+        bound[rows] = np.minimum(bound[rows], box[rows] + table.max())
+    value = spins.value(labels) + loss
+    return Decoded(labels, value, np.maximum(bound, value))
 
 
 def _relax(spins: Spins) -> RelaxedSolution:
@@ -130,18 +143,18 @@ def _relax_counts(
     if n_labels == 0:
         loss = float(np.asarray(counts_table(0, 0))[0, 0])
         return _solution(truth, np.full(len(truth), loss), spins.rounding)
-    basis = _SizeBasis(spins)
+    basis = SizeBasis(spins)
     u, value = np.empty(truth.shape), np.empty(len(truth))
     use = np.ones(n_labels + 1)
     use[0] = not nonempty
-    for rows, n_true in _by_size(truth):
-        lines = _loss_lines(np.asarray(counts_table(n_true, n_labels)))
+    for rows, n_true in by_size(truth):
+        lines = loss_lines(np.asarray(counts_table(n_true, n_labels)))
         bounds, u[rows] = basis.solve(rows, truth[rows], lines, use)
         value[rows] = bounds[:, 0]
     return _solution(u, value, spins.rounding)
 
 
-class _SizeBasis:
+class SizeBasis:
     """Eigenbasis of the couplings on the space orthogonal to the ones, and rows in it."""
 
     def __init__(self, spins: Spins) -> None:
@@ -185,7 +198,7 @@ class _SizeBasis:
         best = sphere_sizes(c, g, self.tilt, self.gaps, sizes, row_terms, bounds, X)
         bounds += self.spins.constant[rows, None]
         if all_sizes:
-            bounds += self.spins.rounding[:, None]
+            bounds += self.spins.rounding[rows, None]
         return bounds, sizes[best, 0][:, None] / n_labels + times(X, self.basis.T)
 
     def _size_terms(self, lines: Floats, truth: Floats, use: Floats) -> Floats:
@@ -201,7 +214,7 @@ class _SizeBasis:
         return np.stack([beta, radius2, sunk, 0.5 * lines[:, 1], constant, use], axis=1)
 
 
-def _loss_lines(table: Floats) -> Floats:
+def loss_lines(table: Floats) -> Floats:
     """Return ``intercept, slope`` of a line in the hits above ``table`` for each number of labels.
 
     The slope is that of the chord: the line is the loss itself where that is affine in the hits.
@@ -217,7 +230,7 @@ def _loss_lines(table: Floats) -> Floats:
     return np.stack([intercept, slope], axis=1)
 
 
-def _by_size(truth: np.ndarray) -> list[tuple[np.ndarray, int]]:
+def by_size(truth: np.ndarray) -> list[tuple[np.ndarray, int]]:
     """Group rows by their number of true labels."""
     n_true = truth.sum(axis=1).astype(np.int64)
     return [(np.flatnonzero(n_true == count), int(count)) for count in np.unique(n_true)]

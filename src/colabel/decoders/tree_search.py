@@ -226,7 +226,7 @@ class _Trees:
         for i, linear in enumerate(spins.linear):
             fill_gradient(linear, W, X[i], G[i])
             climb_vectors(linear, W, X[i], G[i], tol, 1000)
-        dual = dual_bound(spins.linear, self.matrix, X, G)
+        dual = dual_bound(spins.linear, W, X, G)
         self.root[rows] = spins.constant + dual + spins.rounding
         draws = np.random.RandomState(0).standard_normal((ROUNDINGS, X.shape[1]))
         draws[:, 0], draws[0, 1:] = 1.0, 0.0

@@ -1,10 +1,12 @@
 """Loss-augmented decoding: the most violated labeling of a margin-rescaled objective.
 
-This is the only place that branches on the structure of a loss.
+This is the only place that branches on the structure of a loss; a relaxation may stand in for the
+labelings.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from colabel.results import Decoded
 
-__all__ = ["loss_augmented"]
+__all__ = ["loss_augmented", "relaxed_augmented"]
 
 
 def loss_augmented(
@@ -41,3 +43,30 @@ def loss_augmented(
     offset, cost = loss.as_modular(Y)
     found = decoder.decode(scores.plus_unary(cost), nonempty=nonempty)
     return Decoded(found.labels, found.value + offset, found.upper_bound + offset)
+
+
+def relaxed_augmented(
+    decoder: Any, loss: Any, scores: Any, Y: NDArray[np.int8], certify: bool
+) -> Any:
+    """Maximise ``score + loss`` over relaxed labelings for each sample.
+
+    Parameters
+    ----------
+    decoder : BaseDecoder
+        With ``relax`` and ``relax_counts``.
+    loss : BaseLoss
+    scores : Pairwise
+    Y : ndarray of shape (n_samples, n_labels), in {0, 1}
+    certify : bool
+        Whether the bound must be proved.
+
+    Returns
+    -------
+    RelaxedSolution
+        ``value`` and ``upper_bound`` include the loss.
+    """
+    if loss.structure == "counts":
+        return decoder.relax_counts(scores, Y, loss.counts_table, certify=certify)
+    offset, cost = loss.as_modular(Y)
+    found = decoder.relax(scores.plus_unary(cost), certify=certify)
+    return replace(found, value=found.value + offset, upper_bound=found.upper_bound + offset)

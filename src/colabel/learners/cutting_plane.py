@@ -147,7 +147,7 @@ class _Planes:
     def look(self, theta: Floats, oracle: int) -> _Point:
         """Decode at ``theta`` and add the plane that touches the risk there."""
         found = self.problem.violations(theta, oracle)
-        a = self.problem.subgradient(found.labels)
+        a = self.problem.subgradient(found)
         self.bundle.add(a, found.risk - float(a @ theta))
         return _Point(theta, oracle, found, a, self.problem.ridge(theta))
 

@@ -45,6 +45,8 @@ class Violations:
         Share of samples (by weight) whose labeling is proved to be a worst one.
     proved : float
         The same by the certificate of the problem; NaN where it has none.
+    feature : ndarray of shape (size,) or None
+        Sum of the features of all samples, where it is that of no labelings.
     """
 
     labels: Labels
@@ -53,6 +55,7 @@ class Violations:
     upper: float
     certified: float
     proved: float = np.nan
+    feature: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +168,15 @@ class MarginProblem:
         upper, lower, certified, proved = np.array(rows, dtype=np.float64).T
         return upper, lower, certified, proved[:0] if self.certificate is None else proved
 
-    def subgradient(self, labels: Labels) -> Floats:
-        """Return the subgradient of the risk at which ``labels`` are the violations (Eq. 7)."""
-        return self.model.feature_sum(self.X, labels, self.share) - self.truth
+    def subgradient(self, found: Violations) -> Floats:
+        """Return the subgradient of the risk where ``found`` are the violations (Eq. 7)."""
+        return self.model.feature_sum(self.X, found.labels, self.share) - self.truth
+
+    def lower_bound(self, theta: Floats, value: float, gradient: Floats) -> float:
+        """Bound the minimum from below by strong convexity: ``value`` is the objective there."""
+        nearest = self.model.project(theta - gradient / self.penalty)
+        step = nearest - theta
+        return value + float(gradient @ step) + self.ridge(step)
 
     def share_of(self, rows: NDArray[np.bool_]) -> float:
         """Return the weight of some samples in that of all, rounded to at most 1."""

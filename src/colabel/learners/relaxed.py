@@ -1,0 +1,83 @@
+"""The risk of a margin-rescaled machine whose inner maximum is relaxed (Lajugie et al. 2015).
+
+    J(theta) = lambda/2 |theta|^2 + sum_n p_n [max_{(u, U)} {loss + score} - score of the truth]
+
+The maximum runs over moments that labelings might have, and more (Eq. 30): ``J`` is convex and
+never below the objective of the exact machine. Its gradient has the maximiser's own moments in
+place of a labeling (Eqs. 31 to 33).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.learners.augment import relaxed_augmented
+from colabel.learners.margin import MarginProblem, Violations
+from colabel.scores import Pairwise
+
+__all__ = ["RelaxedProblem"]
+
+Floats = NDArray[np.float64]
+
+# Cells of the relaxed solutions that are held together.
+CELLS = 2**22
+
+
+class RelaxedProblem(MarginProblem):
+    """A ``MarginProblem`` whose oracle relaxes; ``oracles`` are three times the same relaxation.
+
+    Notes
+    -----
+    O(entries of X times n_labels) an evaluation, a relaxation for each sample, and
+    O(n_samples rank n_labels^2) for the second moments.
+    """
+
+    def violations(self, theta: Floats, oracle: int) -> Violations:
+        """Solve the relaxation for all samples, and sum up: values, a bound, moments.
+
+        ``oracle`` 2 proves the bound; else it is the value itself.
+        """
+        certify = oracle == 2
+        n_labels = self.model.n_labels
+        first, second = np.empty((self.n_samples, n_labels)), np.zeros((n_labels, n_labels))
+        risk, upper = 0.0, 0.0
+        for rows, table in self._tables(theta):
+            found = relaxed_augmented(self.oracles[oracle], self.loss, table, self.Y[rows], certify)
+            share = self.share[rows]
+            first[rows] = share[:, None] * found.mean
+            second += _second_moments(found, share)
+            risk += float(share @ found.value)
+            upper += float(share @ (found.upper_bound if certify else found.value))
+        of_truth = float(self.truth @ theta)
+        feature = self.model.feature_of_moments(self.X, first, second)
+        risks = risk - of_truth, upper - of_truth
+        return Violations(self.Y, np.zeros(0), *risks, float("nan"), feature=feature)
+
+    def _tables(self, theta: Floats) -> Iterator[tuple[slice, Pairwise]]:
+        from colabel._kernels.plane_ascent import score_rows
+
+        W, _ = self.model.split(theta)
+        n_labels = self.model.n_labels
+        step = max(1, CELLS // n_labels**2)
+        for start in range(0, self.n_samples, step):
+            rows = slice(start, min(start + step, self.n_samples))
+            unary = np.empty((rows.stop - start, n_labels))
+            score_rows(self.rows, W, self.model.constant, np.arange(start, rows.stop), unary)
+            yield rows, self.model.table(unary, theta)
+
+    def subgradient(self, found: Violations) -> Floats:
+        """Return the gradient of the risk (Eqs. 31 to 33)."""
+        assert found.feature is not None
+        return found.feature - self.truth
+
+
+def _second_moments(found: Any, share: Floats) -> Floats:
+    """Return ``sum_n p_n E[y y']`` for labels in {0, 1}, from moments in {-1, +1}."""
+    n_rows, rank, n_labels = found.factors.shape
+    F = (np.sqrt(share)[:, None, None] * found.factors).reshape(n_rows * rank, n_labels)
+    first = share @ found.u
+    return 0.25 * (share.sum() + first[:, None] + first + F.T @ F)
