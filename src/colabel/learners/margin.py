@@ -172,7 +172,22 @@ class MarginProblem:
         """Return the subgradient of the risk where ``found`` are the violations (Eq. 7)."""
         return self.model.feature_sum(self.X, found.labels, self.share) - self.truth
 
-    def lower_bound(self, theta: Floats, value: float, gradient: Floats) -> float:
+    def evaluate(self, theta: Floats, oracle: int = 1) -> tuple[float, Floats, Violations]:
+        """Return the objective by the labelings found, a subgradient, and what was found."""
+        found = self.violations(theta, oracle)
+        slope = self.penalty * theta + self.subgradient(found)
+        return self.ridge(theta) + found.risk, slope, found
+
+    def sample_subgradient(self, theta: Floats, n: int) -> tuple[float, Floats]:
+        """Return the hinge of one sample, and a subgradient of it."""
+        rows, weight = np.array([n]), self.share[n : n + 1] * self.n_samples
+        found = self.decode(theta, rows, 1)
+        x, sums = self.X[rows], self.model.feature_sum
+        slope = sums(x, found.labels, weight) - sums(x, self.Y[rows], weight)
+        loss = float(weight @ self.loss.value(self.Y[rows], found.labels))
+        return loss + float(slope @ theta), slope
+
+    def strong_bound(self, theta: Floats, value: float, gradient: Floats) -> float:
         """Bound the minimum from below by strong convexity: ``value`` is the objective there."""
         nearest = self.model.project(theta - gradient / self.penalty)
         step = nearest - theta

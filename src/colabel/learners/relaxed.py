@@ -57,6 +57,16 @@ class RelaxedProblem(MarginProblem):
         risks = risk - of_truth, upper - of_truth
         return Violations(self.Y, np.zeros(0), *risks, float("nan"), feature=feature)
 
+    def sample_subgradient(self, theta: Floats, n: int) -> tuple[float, Floats]:
+        """Return the relaxed hinge of one sample, and its gradient."""
+        x, truth, weight = self.X[[n]], self.Y[[n]], self.share[[n]] * self.n_samples
+        table = self.model.scores(x, theta)
+        found = relaxed_augmented(self.oracles[1], self.loss, table, truth, False)
+        first, second = weight[:, None] * found.mean, _second_moments(found, weight)
+        of_truth = self.model.feature_sum(x, truth, weight)
+        slope = self.model.feature_of_moments(x, first, second) - of_truth
+        return float(weight @ found.value) - float(of_truth @ theta), slope
+
     def _tables(self, theta: Floats) -> Iterator[tuple[slice, Pairwise]]:
         from colabel._kernels.plane_ascent import score_rows
 

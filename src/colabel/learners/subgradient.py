@@ -9,14 +9,13 @@ clips ``A``. The paper does not tell its steps; these are those of the authors' 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from colabel._parameters import check_real, check_whole
-from colabel.learners.margin import MarginSolution
+from colabel.learners.margin import MarginProblem, MarginSolution
 
 __all__ = ["SubgradientDescent"]
 
@@ -80,18 +79,15 @@ class SubgradientDescent(BaseEstimator):
         self.tol = tol
 
     def solve(
-        self, problem: Any, state: Floats | None = None, report: Report | None = None
+        self, problem: MarginProblem, state: Floats | None = None, report: Report | None = None
     ) -> MarginSolution:
         """Minimise the objective of ``problem``.
 
         Parameters
         ----------
-        problem : object
-            With ``n_samples``, ``penalty``, ``start()``, ``objective(theta)``,
-            ``sample_subgradient(theta, n)`` of ``H_n``, a ``model`` with ``n_unary`` and
-            ``project(theta)``, and maybe ``lower_bound(theta)``; without it the gap is ``nan``.
+        problem : MarginProblem
         state : ndarray of shape (n_parameters,) or None
-            Where to start; steps begin anew.
+            Where to start, zeros by default; steps begin anew.
         report : callable or None
             Called with step, objective and gap.
 
@@ -101,13 +97,13 @@ class SubgradientDescent(BaseEstimator):
             With the checkpoints' ``history``; its last, at ``coef``, need not be its least.
         """
         self._check(problem)
-        start = problem.start() if state is None else state
-        lower_bound = getattr(problem, "lower_bound", lambda theta: np.nan)
+        start = np.zeros(problem.model.size) if state is None else state
         history, lower = [], [-np.inf]
         for n_iter, coef in self._descend(problem, problem.model.project(start)):
-            history.append(float(problem.objective(coef)))
+            value, slope, found = problem.evaluate(coef, 2)
+            history.append(problem.ridge(coef) + found.upper)
             rounding = 8.0 * np.spacing(abs(history[-1]))
-            lower.append(np.maximum(lower[-1], lower_bound(coef) - rounding))
+            lower.append(max(lower[-1], problem.strong_bound(coef, value, slope) - rounding))
             gap = float(history[-1] - lower[-1])
             if report is not None:
                 report(n_iter, history[-1], gap)
@@ -121,16 +117,16 @@ class SubgradientDescent(BaseEstimator):
         first = np.array([self.step_w, self.step_a]) * penalty
         return first * (first + penalty * t) ** -self.exponent  # errata 001.11
 
-    def _check(self, problem: Any) -> None:
+    def _check(self, problem: MarginProblem) -> None:
         check_whole(self.n_steps, "n_steps", least=1)
         check_real(self.step_w, "step_w", above=0)
         check_real(self.step_a, "step_a", above=0)
         check_real(self.exponent, "exponent", least=0)
         check_real(problem.penalty, "penalty", above=0)
 
-    def _descend(self, problem: Any, theta: Floats) -> Iterator[tuple[int, Floats]]:
+    def _descend(self, problem: MarginProblem, theta: Floats) -> Iterator[tuple[int, Floats]]:
         """Yield steps taken and what would be returned then, at the checkpoints."""
-        n_unary = problem.model.n_unary
+        n_unary = problem.model.size - len(problem.model.edges)
         random = np.random.RandomState(self.random_state)
         checkpoints = set(-(-self.n_steps * np.arange(1, CHECKPOINTS + 1) // CHECKPOINTS))
         half = self.n_steps // 2 if self.average else self.n_steps

@@ -1,7 +1,8 @@
 """Structured prediction: models with scores for pairs of labels."""
 
 from colabel.structured._pairwise_crf import PairwiseCRF
+from colabel.structured._quadratic import QuadraticPriorSVC
 from colabel.structured._submodular import SubmodularSVC
 from colabel.structured._submodular_cv import SubmodularSVCCV
 
-__all__ = ["PairwiseCRF", "SubmodularSVC", "SubmodularSVCCV"]
+__all__ = ["PairwiseCRF", "QuadraticPriorSVC", "SubmodularSVC", "SubmodularSVCCV"]

@@ -7,13 +7,11 @@ graph cut. What the paper leaves open, and where it errs, is settled in the Note
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
@@ -27,6 +25,7 @@ from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.losses import BaseLoss, FBeta, make_loss
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_data import MarginData, MarginSettings
+from colabel.structured._margin_solution import keep_solution
 from colabel.structured._progress import progress
 
 __all__ = ["SubmodularSVC"]
@@ -274,22 +273,12 @@ class SubmodularSVC(MultiLabelClassifier):
         self.couplings_ = np.zeros((model.n_labels, model.n_labels))
         i, j = model.edges.T
         self.couplings_[i, j] = self.couplings_[j, i] = model.couplings(found.coef)
-        self.history_, self.lower_bounds_ = found.history, found.lower
-        self.certified_, self.certified_algorithm3_ = found.certified, found.proved
-        self.n_iter_ = found.n_iter
-        self.gap_ = max(0.0, found.gap)
-        self.objective_ = float(found.lower.max()) + found.gap
-        if not found.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} passes: its objective, "
-                f"{self.objective_:.4g}, is up to {self.gap_:.2g} too high; {self._advice()}",
-                ConvergenceWarning,
-                stacklevel=6,
-            )
+        self.certified_algorithm3_ = found.proved
+        keep_solution(self, found, self._advice(found))
 
-    def _advice(self) -> str:
+    def _advice(self, found: MarginSolution) -> str:
         """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
-        if self.n_iter_ >= self._most():
+        if found.n_iter >= self._most():
             return "raise max_iter, alpha or tol"
         if self.oracle == "algorithm2":
             return 'use oracle="certified", or raise tol'

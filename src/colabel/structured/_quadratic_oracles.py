@@ -1,0 +1,83 @@
+"""Which decoder finds, or relaxes, the labelings that violate a margin under a quadratic prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from colabel.decoders import (
+    BaseDecoder,
+    BranchAndBound,
+    Exhaustive,
+    GraphCut,
+    Mixing,
+    Spectral,
+    Threshold,
+)
+from colabel.learners.margin import MarginProblem
+from colabel.learners.relaxed import RelaxedProblem
+from colabel.losses import BaseLoss
+
+__all__ = ["QuadraticOracles"]
+
+Oracles = tuple[BaseDecoder, BaseDecoder, BaseDecoder]
+
+# Up to so many labels, all labelings are listed: 65,536.
+FEW_LABELS = 16
+# A sweep that gains less than this share of the value is the last, in training.
+RELAXED_TOL = 1e-6
+
+
+@dataclass(frozen=True)
+class QuadraticOracles:
+    """Decoders for a sign of the prior, a kind of inference, a loss and a number of labels.
+
+    Parameters
+    ----------
+    sign : {"any", "attractive", "repulsive"} or None
+    inference : {"exact", "mincut", "sdp", "spectral"}
+    loss : BaseLoss
+    limit : int
+        Most graph cuts, or nodes of a search tree, for one sample.
+    """
+
+    sign: str | None
+    inference: str
+    loss: BaseLoss
+    limit: int
+
+    @property
+    def relaxes(self) -> bool:
+        """Whether moments stand in for labelings."""
+        return self.sign is not None and self.inference in ("sdp", "spectral")
+
+    @property
+    def problem(self) -> type[MarginProblem]:
+        """The kind of problem that takes these oracles."""
+        return RelaxedProblem if self.relaxes else MarginProblem
+
+    def choose(self, n_labels: int) -> Oracles:
+        """Return the oracle to begin with, to learn with, and to verify with."""
+        if self.relaxes:
+            sdp = self.inference == "sdp"
+            oracle: BaseDecoder = Mixing(tol=RELAXED_TOL) if sdp else Spectral()
+            return oracle, oracle, oracle
+        if self.sign is None:
+            return (Threshold(),) * 3
+        if self.sign == "attractive":
+            exact: Any = GraphCut("certified", self.limit)
+        elif self.loss.structure == "modular":
+            exact = BranchAndBound(self.limit)
+        elif n_labels <= FEW_LABELS:
+            exact = Exhaustive()
+        else:
+            # No search is known that proves these: a sphere's rounding, flipped until nothing
+            # gains, is judged by the tighter of two relaxations in the end.
+            return Spectral(), Spectral(), Mixing()
+        return exact, exact, exact
+
+    def decoder(self) -> BaseDecoder | None:
+        """Return what predicts; None is the default of the table."""
+        if self.sign in (None, "attractive"):
+            return None
+        return BranchAndBound(self.limit)
