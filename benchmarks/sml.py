@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from colabel.datasets import load
-from colabel.learners.block_dual import _Ascent
+from colabel.learners.block_dual import Ascent
 from colabel.learners.margin import MarginProblem
 from colabel.losses import FBeta
 from colabel.scores import Pairwise
@@ -164,7 +164,7 @@ def constraints():
     model = SubmodularSVC(1e-2, coupling_scale=0.3, pairs=0.05, tol=1e-2, random_state=0)
     theta = model._learner().solve(problem).coef
     n, order = problem.n_samples, np.arange(problem.n_samples)
-    run = _Ascent(problem, None, 60, 0)
+    run = Ascent(problem, None, 60, 0)
     table = problem.model.scores(problem.X, theta)
     loop = cpu(lambda: one_cut_loop(table.take(slice(0, 200)))) / 200
     of_2 = cpu(lambda: algorithm_2_loop(table.take(slice(0, 50)), problem.Y[:50])) / 50
@@ -195,7 +195,7 @@ def scaling(sizes=(10_000, 100_000, 1_000_000), n_features=100, n_labels=20, n_e
         Y = (scores > 2.0).astype(np.int8)
         for method in ("rml", "sml"):
             settings = MarginSettings(FBeta(), method == "sml", None, 1.0, "certified", 1000)
-            run = _Ascent(MarginData(X, Y, None, settings).problem(1e-2, 1.0), None, 60, 0)
+            run = Ascent(MarginData(X, Y, None, settings).problem(1e-2, 1.0), None, 60, 0)
             run.passes(0.0, 0.0, 2)
             start = time.process_time()
             run.passes(0.0, 0.0, 3)

@@ -21,6 +21,7 @@ from colabel import (
     LabelPowerset,
     PairwiseCRF,
     ProbabilisticClassifierChain,
+    QuadraticPriorSVC,
     SubmodularSVC,
     TunedThreshold,
 )
@@ -37,6 +38,8 @@ ESTIMATORS = [
     ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
     PairwiseCRF(),
     SubmodularSVC(random_state=0),
+    QuadraticPriorSVC(random_state=0),
+    QuadraticPriorSVC(inference="spectral", random_state=0),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")
@@ -152,7 +155,8 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    name = next(n for n in ("C", "alpha", "gate_variance", "estimator") if hasattr(estimator, n))
+    names = ("C", "alpha", "lambda_w", "gate_variance", "estimator")
+    name = next(n for n in names if hasattr(estimator, n))
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)
         name = f"{depth}C"

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
         LabelPowerset,
         ProbabilisticClassifierChain,
     )
-    from colabel.structured import PairwiseCRF, SubmodularSVC, SubmodularSVCCV
+    from colabel.structured import (
+        PairwiseCRF,
+        QuadraticPriorSVC,
+        SubmodularSVC,
+        SubmodularSVCCV,
+    )
 
 __version__ = "0.1.0"
 
@@ -31,6 +36,7 @@ _HOME = {
     "LabelPowerset": "colabel.reduction",
     "PairwiseCRF": "colabel.structured",
     "ProbabilisticClassifierChain": "colabel.reduction",
+    "QuadraticPriorSVC": "colabel.structured",
     "SubmodularSVC": "colabel.structured",
     "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
@@ -48,6 +54,7 @@ __all__ = [
     "LabelPowerset",
     "PairwiseCRF",
     "ProbabilisticClassifierChain",
+    "QuadraticPriorSVC",
     "SubmodularSVC",
     "SubmodularSVCCV",
     "TunedThreshold",

@@ -51,7 +51,7 @@ class Malicious:
         (["predict", "gone", "yeast", "-o", "no/p.csv"], "the folder no does not exist"),
         (["datasets", "--download", "yeats"], "did you mean yeast"),
         (["reproduce", "nobody-1999", "-o", "r"], ", relaxations-2015, "),
-        (["reproduce", "relaxations-2015.table3", "-o", "r"], "relaxations-2015.table2"),
+        (["reproduce", "relaxations-2015.table9", "-o", "r"], "relaxations-2015.table2"),
         (["compare", "-o", "r"], "Missing argument 'DATA"),
         (["compare", "yeast", "-m", "br,bf", "-o", "r"], "no method is called 'bf'"),
         (["compare", "yeast", "-m", " ,", "-o", "r"], "-m takes names"),

@@ -133,14 +133,16 @@ def reproduction_table(found: Reproduced) -> Group:
     plan = found.plan
     measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
     unit = ", per cent" if plan.percent else ""
-    last = ("difference",) if plan.bound is None else ("% of bound", "paper's %")
+    last = ["difference"] if plan.bound is None else ["% of bound", "paper's %"]
+    last += ["fit s"] if plan.show_seconds else []
     table = plain_table()
     for heading in ("data", "method", "ours", "paper", *last):
         table.add_column(heading, justify="left" if heading in ("data", "method") else "right")
     for cell in found.cells():
         ours, theirs = found.ours.get(cell), found.published.get(cell)
         values = _spread(ours, found.spread.get(cell), plan.percent), _value(theirs, plan.percent)
-        table.add_row(*map(shown, cell), *values, *_comparison(found, cell))
+        times = [_seconds(found.seconds.get(cell))] if plan.show_seconds else []
+        table.add_row(*map(shown, cell), *values, *_comparison(found, cell), *times)
     return titled(f"{plan.name}: {plan.title} ({measure}{unit})", table)
 
 
@@ -175,6 +177,10 @@ def _comparison(found: Reproduced, cell: tuple[str, str]) -> list[str]:
 
 def _value(value: float | None, percent: bool) -> str:
     return f"{value:.1f}" if percent and value is not None else number(value)
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
 
 
 def _spread(mean: float | None, spread: float | None, percent: bool) -> str:

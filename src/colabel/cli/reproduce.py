@@ -94,6 +94,7 @@ def _as_dict(found: Reproduced) -> dict[str, Any]:
 
 def _cell(found: Reproduced, cell: tuple[str, str]) -> dict[str, Any]:
     data, entry = cell
+    time = {"fit_seconds": found.seconds.get(cell)} if found.plan.show_seconds else {}
     return {
         "data": data,
         "stands_in_for": found.plan.stand_ins.get(data),
@@ -102,4 +103,5 @@ def _cell(found: Reproduced, cell: tuple[str, str]) -> dict[str, Any]:
         "ours": found.ours.get(cell),
         "spread": found.spread.get(cell),
         "failed": found.failed.get(cell),
+        **time,
     }

@@ -28,6 +28,8 @@ __all__ = ["Mixing", "dual_bound", "random_factors", "rank_for"]
 
 # Rows are solved in groups whose factors and certificates fill about this many cells.
 CELLS = 4_000_000
+# A thread is worth its start for so many couplings, counted once a row.
+THREAD_CELLS = 2**14
 # Added to warm starts: a factor of rank one is a fixed point of coordinate ascent.
 NOISE = 0.05
 
@@ -231,7 +233,7 @@ class Mixing(BaseDecoder):
         def solve(part: slice) -> None:
             mix_rows(rows[part], W, X[part], G[part], *limits, value[part])
 
-        in_threads(solve, len(B), least=1)
+        in_threads(solve, len(B), least=max(1, THREAD_CELLS // max(1, W.size)))
         return value, G
 
 

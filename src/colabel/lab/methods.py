@@ -63,6 +63,7 @@ VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
 COMPONENTS = tuple(range(5, 61, 5))
 # Relative to the mean squared norm of the rows.
 PENALTIES = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
+QUADRATIC = {"lambda_w": PENALTIES, "lambda_a": (1.0, 0.1, 0.01)}
 
 
 def _new(
@@ -115,7 +116,7 @@ METHODS: dict[str, Method] = {
             "powset",
             _new("reduction.LabelPowerset"),
             "cbm-2016",
-            "one class for each label set seen in training",
+            "one class for each label set in training",
             {"estimator__C": VARIANCES},
         ),
         Method(
@@ -170,7 +171,7 @@ METHODS: dict[str, Method] = {
             "pair-crf",
             _new("structured.PairwiseCRF"),
             "cbm-2016",
-            "a score for each label and each pair of labels",
+            "a score for each label and pair of labels",
             {"C": VARIANCES},
             demo=False,
         ),
@@ -178,7 +179,7 @@ METHODS: dict[str, Method] = {
             "sml",
             _new("structured.SubmodularSVC"),
             "sml-2011",
-            "linear, with attracting pairs, trained for F",
+            "linear, attracting pairs, trained for F",
             {"alpha": PENALTIES, "coupling_scale": (0.3, 1.0, 3.0)},
         ),
         Method(
@@ -187,6 +188,30 @@ METHODS: dict[str, Method] = {
             "sml-2011",
             "linear, without pairs, trained for F",
             {"alpha": PENALTIES},
+        ),
+        Method(
+            "quad-mincut",
+            _new("structured.QuadraticPriorSVC", sign="attractive", inference="mincut"),
+            "relaxations-2015",
+            "linear, with a learned attraction; min-cut",
+            QUADRATIC,
+            demo=False,
+        ),
+        Method(
+            "quad-sdp",
+            _new("structured.QuadraticPriorSVC", inference="sdp"),
+            "relaxations-2015",
+            "linear, with a learned prior; semidefinite",
+            QUADRATIC,
+            demo=False,
+        ),
+        Method(
+            "quad-spectral",
+            _new("structured.QuadraticPriorSVC", inference="spectral"),
+            "relaxations-2015",
+            "linear, with a learned prior; spectral",
+            QUADRATIC,
+            demo=False,
         ),
         Method(
             "cbm-lr",

@@ -16,12 +16,12 @@ from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from colabel.datasets import Dataset, load
 from colabel.exceptions import DatasetNotFoundError, MissingExtraError, UnknownNameError
 from colabel.lab.cell import CellResult
-from colabel.lab.compare import Row, Variant, _versions, compare
+from colabel.lab.compare import Row, Variant, _versions, compare, summarise
 from colabel.lab.methods import make
 from colabel.lab.store import ResultFile
 from colabel.metrics import get_measure, make_scorer
@@ -53,8 +53,13 @@ class Entry:
         Those that it fixes for one dataset alone, by our name of it.
     space : mapping of str to tuple
         Parameters that the paper searches on training data.
+    space_of : mapping of str to mapping
+        Other values for one dataset alone, by our name of it.
     tune_for : str
         Measure of that search.
+    holdout : float or None
+        Share of the training rows that the search holds out, once; None is five folds. What was
+        chosen is fitted to all rows.
     wrap : callable or None
         Changes the estimator in ways that parameters do not reach.
     """
@@ -65,31 +70,37 @@ class Entry:
     params: Mapping[str, Any] = field(default_factory=dict)
     params_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    space_of: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
     tune_for: str = "example_f1"
+    holdout: float | None = None
     wrap: Callable[[Any], Any] | None = None
 
     def parameters(self, data: str | None = None) -> dict[str, Any]:
         """Return the parameters that are fixed for a dataset."""
         return {**self.params, **self.params_of.get(data or "", {})}
 
+    def searched(self, data: str | None = None) -> dict[str, list[Any]]:
+        """Return the values that are searched for a dataset."""
+        space = {**self.space, **self.space_of.get(data or "", {})}
+        return {key: list(values) for key, values in space.items()}
+
     def build(self, seed: int, data: str | None = None) -> Any:
         """Make the estimator, with its search where the paper has one."""
         estimator = make(self.method, self.parameters(data), seed)
         if self.wrap is not None:
             estimator = self.wrap(estimator)
-        if not self.space:
+        space, cv = self.searched(data), IterativeStratifiedKFold(5, random_state=seed)
+        if not space:
             return estimator
-        return GridSearchCV(
-            estimator,
-            {key: list(values) for key, values in self.space.items()},
-            scoring=make_scorer(self.tune_for),
-            cv=IterativeStratifiedKFold(5, random_state=seed),
-        )
+        if self.holdout is not None:
+            cv = ShuffleSplit(1, test_size=self.holdout, random_state=seed)
+        return GridSearchCV(estimator, space, scoring=make_scorer(self.tune_for), cv=cv)
 
     def variant(self, data: str) -> Variant:
         """Return the entry as ``compare`` takes it."""
         parameters = self.parameters(data)
-        search = (repr(sorted(self.space.items())), self.tune_for) if self.space else ()
+        space = self.searched(data)
+        search = (repr(sorted(space.items())), self.tune_for, self.holdout) if space else ()
         key = self.method, repr(sorted(parameters.items())), *search, self.wrap
         build = partial(self.build, data=data)
         return Variant(self.name, build, parameters, key, _has_seed(build(0)))
@@ -114,6 +125,8 @@ class Plan:
         Whether it prints one minus the measure.
     percent : bool
         Whether it prints per cent.
+    show_seconds : bool
+        Whether the time of each fit, its search included, is printed too.
     split : str
     seeds : tuple of int
     load_data : callable or None
@@ -147,6 +160,7 @@ class Plan:
     measure: str
     as_loss: bool = False
     percent: bool = False
+    show_seconds: bool = False
     split: str = "official"
     seeds: tuple[int, ...] = (0,)
     load_data: Callable[..., Dataset] | None = None
@@ -201,6 +215,8 @@ class Reproduced:
         The file that was drawn.
     traces : dict
         From (data, entry) to the values of a trace, iteration by iteration, mean over seeds.
+    seconds : dict
+        From (data, entry) to the mean time of a fit, its search included.
     """
 
     plan: Plan
@@ -211,6 +227,7 @@ class Reproduced:
     spread: dict[Cell, float] = field(default_factory=dict)
     picture: Path | None = None
     traces: dict[Cell, list[float]] = field(default_factory=dict)
+    seconds: dict[Cell, float] = field(default_factory=dict)
 
     def cells(self) -> list[Cell]:
         """List the cells that there is something to say about, data by data."""
@@ -287,7 +304,9 @@ def reproduce(
         rows = _run(plan, present, run_dir, shared)
         ours, spread = _summary(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
-        found = Reproduced(plan, ours, plan.published(), missing, failed, spread)
+        means = summarise(rows)
+        seconds = {cell: means[cell]["fit_seconds"] for cell in ours if cell in means}
+        found = Reproduced(plan, ours, plan.published(), missing, failed, spread, seconds=seconds)
     if plan.draw is None or run_dir is None or not found.ours:
         return found
     return replace(found, picture=_save_picture(found, Path(run_dir)))

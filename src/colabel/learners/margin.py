@@ -178,9 +178,10 @@ class MarginProblem:
         slope = self.penalty * theta + self.subgradient(found)
         return self.ridge(theta) + found.risk, slope, found
 
-    def sample_subgradient(self, theta: Floats, n: int) -> tuple[float, Floats]:
-        """Return the hinge of one sample, and a subgradient of it."""
-        rows, weight = np.array([n]), self.share[n : n + 1] * self.n_samples
+    def sample_subgradient(self, theta: Floats, n: Any) -> tuple[float, Floats]:
+        """Return the mean hinge of one or some samples, and a subgradient of it."""
+        rows = np.atleast_1d(n)
+        weight = self.share[rows] * (self.n_samples / len(rows))
         found = self.decode(theta, rows, 1)
         x, sums = self.X[rows], self.model.feature_sum
         slope = sums(x, found.labels, weight) - sums(x, self.Y[rows], weight)

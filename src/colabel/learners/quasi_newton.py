@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,16 +85,22 @@ class QuasiNewton(BaseEstimator):
         low[problem.model.n_free :] = 0.0
         start = problem.model.project(np.zeros(size) if state is None else state)
         options = {"maxcor": self.memory, "maxfun": self.max_iter, "maxiter": self.max_iter}
-        minimize(
-            run.evaluate,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(low, np.inf),
-            callback=run.stop,
-            options=options | {"ftol": 0.0, "gtol": 0.0},
-        )
+        # A line search goes on past ``maxfun``.
+        with suppress(_SpentError):
+            minimize(
+                run.evaluate,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=Bounds(low, np.inf),
+                callback=run.stop,
+                options=options | {"ftol": 0.0, "gtol": 0.0},
+            )
         return run.finish()
+
+
+class _SpentError(Exception):
+    """No evaluations are left."""
 
 
 class _Descent:
@@ -111,6 +118,8 @@ class _Descent:
 
     def evaluate(self, theta: Floats) -> tuple[float, Floats]:
         """Return objective and gradient; remember what they prove."""
+        if len(self.trace) >= self.learner.max_iter:
+            raise _SpentError
         problem = self.problem
         value, gradient, found = problem.evaluate(theta)
         a = gradient - problem.penalty * theta

@@ -30,6 +30,8 @@ CELLS = 2**22
 class RelaxedProblem(MarginProblem):
     """A ``MarginProblem`` whose oracle relaxes; ``oracles`` are three times the same relaxation.
 
+    The last one, which proves the objective, may be of a finer tolerance.
+
     Notes
     -----
     O(entries of X times n_labels) an evaluation, a relaxation for each sample, and
@@ -57,9 +59,11 @@ class RelaxedProblem(MarginProblem):
         risks = risk - of_truth, upper - of_truth
         return Violations(self.Y, np.zeros(0), *risks, float("nan"), feature=feature)
 
-    def sample_subgradient(self, theta: Floats, n: int) -> tuple[float, Floats]:
-        """Return the relaxed hinge of one sample, and its gradient."""
-        x, truth, weight = self.X[[n]], self.Y[[n]], self.share[[n]] * self.n_samples
+    def sample_subgradient(self, theta: Floats, n: Any) -> tuple[float, Floats]:
+        """Return the mean relaxed hinge of one or some samples, and its gradient."""
+        rows = np.atleast_1d(n)
+        x, truth = self.X[rows], self.Y[rows]
+        weight = self.share[rows] * (self.n_samples / len(rows))
         table = self.model.scores(x, theta)
         found = relaxed_augmented(self.oracles[1], self.loss, table, truth, False)
         first, second = weight[:, None] * found.mean, _second_moments(found, weight)
@@ -78,6 +82,10 @@ class RelaxedProblem(MarginProblem):
             unary = np.empty((rows.stop - start, n_labels))
             score_rows(self.rows, W, self.model.constant, np.arange(start, rows.stop), unary)
             yield rows, self.model.table(unary, theta)
+
+    def verified(self, theta: Floats, upper: float, oracle: int) -> float:
+        """Bound the objective: ``upper`` is a value found in training, and proves nothing."""
+        return self.ridge(theta) + self.violations(theta, 2).upper
 
     def subgradient(self, found: Violations) -> Floats:
         """Return the gradient of the risk (Eqs. 31 to 33)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -13,10 +14,7 @@ __all__ = ["keep_solution"]
 
 
 def keep_solution(estimator: Any, found: MarginSolution, advice: str) -> None:
-    """Set the attributes that tell of the optimum; warn where its gap is open.
-
-    Called by ``_fit``, or by what it calls: the warning is to point at the user's line.
-    """
+    """Set the attributes that tell of the optimum; warn, at the caller's line, of an open gap."""
     estimator.history_, estimator.lower_bounds_ = found.history, found.lower
     estimator.certified_ = found.certified
     estimator.n_iter_ = found.n_iter
@@ -27,5 +25,13 @@ def keep_solution(estimator: Any, found: MarginSolution, advice: str) -> None:
             f"{type(estimator).__name__} stopped after {found.n_iter} passes: its objective, "
             f"{estimator.objective_:.4g}, is up to {estimator.gap_:.2g} too high; {advice}",
             ConvergenceWarning,
-            stacklevel=7,
+            stacklevel=_levels_inside() + 1,
         )
+
+
+def _levels_inside() -> int:
+    """Count the calls from the user's line to the function that asks."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("colabel."):
+        level, frame = level + 1, frame.f_back
+    return level - 1

@@ -1,16 +1,37 @@
 """Tables of Lajugie, Bojanowski, Arlot and Bach (2015), Semidefinite and spectral relaxations."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from colabel.lab.plans import Entry, Plan, register
 from colabel.model_selection import IterativeStratifiedKFold
 from colabel.reduction import BinaryRelevance
 
-__all__ = ["TABLE_2"]
+__all__ = ["TABLE_2", "TABLE_3", "TABLE_4"]
 
+Space = Mapping[str, tuple[float, ...]]
+
+DATA = ("yeast", "enron", "medical", "bibtex")
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# Share of the training rows that is held out to choose penalties.
+HELD_OUT = 0.2
+# In units of the mean squared norm of the rows; the loss of counts wants larger ones.
+HAMMING: Space = {"lambda_w": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)}
+F1: Space = {"lambda_w": (3e-2, 1e-2, 3e-3, 1e-3, 3e-4)}
+PRIOR: Space = {"lambda_a": (1.0, 0.1)}
+# Share of the label pairs that are coupled in [20].
+PAIRS = {"yeast": 0.5, "enron": 0.05, "medical": 0.05, "bibtex": 0.05}
+# The semidefinite relaxation has kinks, where the last per cent of the gap takes most of the time.
+BRIEF = {"max_iter": 200}
+# Fewer settings and passes where a pass takes seconds.
+BIBTEX: Space = {"lambda_w": (1e-3, 3e-4, 1e-4), "lambda_a": (1.0,)}
+BRIEF_OF = {"bibtex": {"max_iter": 50}}
+SIGNS = {"A ≤ 0": "attractive", "A ≥ 0": "repulsive", "any A": "any"}
 
 
 def _search_each_label(estimator: BinaryRelevance) -> BinaryRelevance:
@@ -24,11 +45,75 @@ def _search_each_label(estimator: BinaryRelevance) -> BinaryRelevance:
     return BinaryRelevance(search)
 
 
+def _search_path(estimator: Any) -> Any:
+    """Choose penalty and scale of [20] on the held-out rows."""
+    from colabel.structured import SubmodularSVCCV
+
+    names = ("couplings", "pairs", "random_state")
+    kept = {name: getattr(estimator, name) for name in names}
+    cv = ShuffleSplit(1, test_size=HELD_OUT, random_state=estimator.random_state)
+    return SubmodularSVCCV(cv=cv, tol=1e-2, **kept)
+
+
+def _numbers(*values: float | None) -> dict[str, float]:
+    """Put a column of the paper under the names of its rows; None is N/A there."""
+    return {data: value for data, value in zip(DATA, values, strict=True) if value is not None}
+
+
+def _ovr(name: str, published: Mapping[str, float], rule: str = "") -> Entry:
+    C = "estimator__estimator__C" if rule else "estimator__C"
+    return Entry(name, f"ovr-svm{rule}", published, space={C: GRID}, holdout=HELD_OUT)
+
+
+def _sml(method: str, published: Mapping[str, float]) -> Entry:
+    pairs = {data: {"pairs": share} for data, share in PAIRS.items()}
+    given = pairs if method == "sml" else {}
+    return Entry("[20]", method, published, params_of=given, wrap=_search_path)
+
+
+def _quad(
+    name: str, published: Mapping[str, float], method: str, loss: str, **params: Any
+) -> Entry:
+    """Return a column of the quadratic prior; ``sign=None`` is none."""
+    space = F1 if loss == "f1" else HAMMING
+    if params.get("sign", "any") is not None:
+        space = {**space, **PRIOR}
+    fixed = {"loss": loss, "tol": 1e-2, **params}
+    return Entry(
+        name,
+        method,
+        published,
+        fixed,
+        params_of=BRIEF_OF if "max_iter" in params else {},
+        space=space,
+        space_of={"bibtex": {key: BIBTEX[key] for key in space}},
+        holdout=HELD_OUT,
+    )
+
+
+def _quick(entries: tuple[Entry, ...], names: tuple[str, ...]) -> tuple[Entry, ...]:
+    """Keep some columns, and search less."""
+    few = {"estimator__C": (0.1, 1.0), "lambda_w": (1e-2, 1e-3), "lambda_a": (1.0,)}
+    return tuple(
+        replace(entry, space={key: few[key] for key in entry.space})
+        for entry in entries
+        if entry.name in names
+    )
+
+
+OVR = _ovr("OvR", _numbers(0.39, 0.48, 0.29, 0.61))
+OUR_NOTE = (
+    "Penalties are chosen by F1 on a fifth of the training rows, drawn by the seed, as published; "
+    "the refit to all training rows is ours. Rows are not scaled. Training stops at a gap of 1 per "
+    "cent, with SDP after 200 passes at most; on bibtex fewer penalties are tried, and SDP has 50 "
+    "passes. Seconds include the search."
+)
+
 TABLE_2 = register(
     Plan(
         name="relaxations-2015.table2",
         title="F1 loss of one-versus-rest linear SVMs by how the penalty is chosen",
-        data=("yeast", "enron", "medical", "bibtex"),
+        data=DATA,
         quick_data=("yeast",),
         measure="example_f1",
         as_loss=True,
@@ -36,24 +121,95 @@ TABLE_2 = register(
             Entry(
                 "single λ, F1",
                 "ovr-svm",
-                {"yeast": 0.39, "enron": 0.48, "medical": 0.29, "bibtex": 0.61},
+                _numbers(0.39, 0.48, 0.29, 0.61),
                 space={"estimator__C": GRID},
                 tune_for="example_f1",
             ),
             Entry(
                 "single λ, Hamming",
                 "ovr-svm",
-                {"yeast": 0.40, "enron": 0.49, "medical": 0.29, "bibtex": 0.66},
+                _numbers(0.40, 0.49, 0.29, 0.66),
                 space={"estimator__C": GRID},
                 tune_for="hamming_loss",
             ),
             Entry(
                 "multiple λ, Hamming",
                 "ovr-svm",
-                {"yeast": 0.54, "enron": 0.46, "medical": 0.28, "bibtex": 0.66},
+                _numbers(0.54, 0.46, 0.28, 0.66),
                 wrap=_search_each_label,
             ),
         ),
         note="The penalty is chosen by five folds of the training data, not by one held-out part.",
+    )
+)
+
+MC = _numbers(0.40, 0.47, 0.29, 0.61)
+SDP = {
+    "A ≤ 0": _numbers(0.40, 0.47, 0.31, None),
+    "A ≥ 0": _numbers(0.39, 0.47, 0.29, None),
+    "any A": _numbers(0.39, 0.45, 0.24, None),
+}
+SPECTRAL = {
+    "A ≤ 0": _numbers(0.39, 0.48, 0.30, 0.62),
+    "A ≥ 0": _numbers(0.37, 0.49, 0.21, 0.57),
+    "any A": _numbers(0.37, 0.49, 0.24, 0.60),
+}
+COLUMNS_3 = (
+    OVR,
+    _sml("sml", _numbers(0.36, 0.45, 0.33, None)),
+    _quad("MC", MC, "quad-mincut", "hamming"),
+    *(
+        _quad(f"SDP, {name}", SDP[name], "quad-sdp", "hamming", sign=sign, **BRIEF)
+        for name, sign in SIGNS.items()
+    ),
+    *(
+        _quad(f"Spectral, {name}", SPECTRAL[name], "quad-spectral", "hamming", sign=sign)
+        for name, sign in SIGNS.items()
+    ),
+    _quad("F1, exact", {}, "quad-sdp", "f1", inference="exact"),
+    _quad("F1, MC", {}, "quad-mincut", "f1"),
+    _quad("F1, SDP", {}, "quad-sdp", "f1", **BRIEF),
+    _quad("F1, spectral", {}, "quad-spectral", "f1"),
+    _ovr("OvR + global cut", {}, "+global"),
+    _ovr("OvR + cut, top 1", {}, "+top_1"),
+)
+
+TABLE_3 = register(
+    Plan(
+        name="relaxations-2015.table3",
+        title="F1 loss with a learned prior, by inference and the sign of A",
+        data=DATA,
+        quick_data=("yeast",),
+        measure="example_f1",
+        as_loss=True,
+        show_seconds=True,
+        entries=COLUMNS_3,
+        quick={"entries": _quick(COLUMNS_3, ("OvR", "MC", "Spectral, any A", "F1, spectral"))},
+        note="The columns of the paper minimise the Hamming loss. Ours beside them minimise the F1 "
+        "loss, or cut the scores of OvR at a tuned place. "
+        f"{OUR_NOTE}",
+    )
+)
+
+COLUMNS_4 = (
+    OVR,
+    _sml("rml", _numbers(0.37, 0.45, 0.33, 0.58)),
+    _quad("Our Hamming", _numbers(0.43, 0.47, 0.28, 0.60), "quad-mincut", "hamming", sign=None),
+    _quad("Our F1", _numbers(0.43, 0.47, 0.28, 0.60), "quad-mincut", "f1", sign=None),
+)
+
+TABLE_4 = register(
+    Plan(
+        name="relaxations-2015.table4",
+        title="F1 loss without a prior (A = 0), by the loss that is minimised",
+        data=DATA,
+        quick_data=("yeast",),
+        measure="example_f1",
+        as_loss=True,
+        show_seconds=True,
+        entries=COLUMNS_4,
+        quick={"entries": _quick(COLUMNS_4, ("OvR", "Our Hamming", "Our F1"))},
+        note="The paper finds no gain from the F1 loss. Worst labelings are found exactly here, by "
+        f"sorting. {OUR_NOTE}",
     )
 )

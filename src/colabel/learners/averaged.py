@@ -1,0 +1,147 @@
+"""Mini-batch descent whose iterates are averaged.
+
+The steps are those of Adam (Kingma and Ba 2015), falling as ``1 / sqrt(1 + 10 t / T)``; what is
+returned is the mean of the last half of the iterates. It is not the minimum of the objective, and
+better for it: each iterate still jumps between labelings that violate the margin about as much, and
+their mean weighs them all. Where the loss is F1 it gains up to .03 over the optimum itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from colabel.learners.margin import MarginProblem, MarginSolution
+
+__all__ = ["AveragedDescent"]
+
+Floats = NDArray[np.float64]
+
+# Decay of the means of gradients and of their squares, per step.
+DECAY, DECAY_SQUARES = 0.9, 0.99
+# Times the objective is looked at.
+LOOKS = 10
+PASSES, VISITS = 30, 30_000
+
+
+class AveragedDescent(BaseEstimator):
+    """Learn by mini-batches for a fixed number of passes; return the mean of the last half.
+
+    Parameters
+    ----------
+    n_passes : int or None, default=None
+        ``None`` is 30, and more where there are less than 1000 samples: 30,000 visits at least.
+    rate : float, default=0.1
+        Length of a step, in units of one over the norm of the rows.
+    rate_pairs : float, default=0.01
+        Length of a step of the prior.
+    batch : int, default=64
+        Samples of a step.
+    random_state : int, default=0
+        Seeds the order of samples.
+
+    Notes
+    -----
+    A step costs the decoding of its samples and O(number of parameters). The gap is that of strong
+    convexity, at the point returned: a bound, and a loose one.
+    """
+
+    def __init__(
+        self,
+        n_passes: int | None = None,
+        rate: float = 0.1,
+        rate_pairs: float = 0.01,
+        batch: int = 64,
+        random_state: int = 0,
+    ) -> None:
+        self.n_passes = n_passes
+        self.rate = rate
+        self.rate_pairs = rate_pairs
+        self.batch = batch
+        self.random_state = random_state
+
+    def solve(
+        self,
+        problem: MarginProblem,
+        state: Floats | None = None,
+        report: Callable[[int, float, float], None] | None = None,
+    ) -> MarginSolution:
+        """Descend for ``n_passes`` passes.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+        state : ndarray of shape (size,) or None
+            Parameters to start from; zeros by default.
+        report : callable or None
+            Called with pass, objective and gap, some times.
+
+        Returns
+        -------
+        MarginSolution
+            ``converged`` says whether all passes were made, that is always.
+        """
+        run = _Adam(problem, self._rates(problem), state)
+        random, n = np.random.RandomState(self.random_state), problem.n_samples
+        n_passes = max(PASSES, -(-VISITS // n)) if self.n_passes is None else int(self.n_passes)
+        n_steps = n_passes * -(-n // self.batch)
+        trace: list[tuple[float, ...]] = []
+        for done in range(1, n_passes + 1):
+            order = random.permutation(n)
+            for i in range(0, n, self.batch):
+                run.step(order[i : i + self.batch], n_steps)
+            if done * LOOKS // n_passes > (done - 1) * LOOKS // n_passes:
+                trace.append(self._look(problem, run.mean()))
+                if report is not None:
+                    report(done, trace[-1][0], trace[-1][0] - trace[-1][1])
+        history, lower, certified, proved = problem.trace(trace)
+        lower = np.maximum.accumulate(lower)
+        kept = (lower, certified, proved, run.mean())
+        gap = float(history[-1] - lower[-1])
+        return MarginSolution(run.mean(), history, gap, True, n_passes, *kept)
+
+    def _rates(self, problem: MarginProblem) -> Floats:
+        model = problem.model
+        unit = np.sqrt(float(problem.share @ problem.rows[3]))
+        rates = np.full(model.size, self.rate / unit if unit > 0.0 else self.rate)
+        n_pairs = len(model.edges)
+        if n_pairs:
+            rates[model.size - n_pairs :] = self.rate_pairs / model.kappa
+        return rates
+
+    def _look(self, problem: MarginProblem, theta: Floats) -> tuple[float, ...]:
+        value, slope, found = problem.evaluate(theta)
+        lower = problem.strong_bound(theta, value, slope)
+        return problem.ridge(theta) + found.upper, lower, found.certified, found.proved
+
+
+class _Adam:
+    """Iterate, means of gradients and squares, and the mean of the iterates."""
+
+    def __init__(self, problem: MarginProblem, rates: Floats, start: Floats | None) -> None:
+        self.problem, self.rates, self.t = problem, rates, 0
+        size = problem.model.size
+        self.theta = problem.model.project(np.zeros(size) if start is None else start)
+        self.first, self.second, self.total = np.zeros(size), np.zeros(size), np.zeros(size)
+        self.n_kept = 0
+
+    def step(self, rows: NDArray[np.int64], n_steps: int) -> None:
+        """Go against the gradient of some samples."""
+        problem = self.problem
+        slope = problem.penalty * self.theta + problem.sample_subgradient(self.theta, rows)[1]
+        self.t += 1
+        self.first += (1.0 - DECAY) * (slope - self.first)
+        self.second += (1.0 - DECAY_SQUARES) * (slope * slope - self.second)
+        size = np.sqrt(self.second / (1.0 - DECAY_SQUARES**self.t)) + 1e-12
+        fall = (1.0 - DECAY**self.t) * np.sqrt(1.0 + 10.0 * self.t / n_steps)
+        self.theta = problem.model.project(self.theta - self.rates / fall * self.first / size)
+        if 2 * self.t > n_steps:
+            self.total += self.theta
+            self.n_kept += 1
+
+    def mean(self) -> Floats:
+        """Return the mean of the last half, or the iterate before there is one."""
+        return self.total / self.n_kept if self.n_kept else self.theta
