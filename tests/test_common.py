@@ -38,8 +38,8 @@ ESTIMATORS = [
     ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
     PairwiseCRF(),
     SubmodularSVC(random_state=0),
-    QuadraticPriorSVC(random_state=0),
-    QuadraticPriorSVC(inference="spectral", random_state=0),
+    QuadraticPriorSVC(max_iter=10, random_state=0),
+    QuadraticPriorSVC(inference="spectral", max_iter=10, random_state=0),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")

@@ -21,12 +21,12 @@ SIGNS = ["any", "attractive", "repulsive"]
 
 @parametrize_with_checks(
     [
-        QuadraticPriorSVC(0.1),
-        QuadraticPriorSVC(0.1, loss="hamming"),
-        QuadraticPriorSVC(0.1, inference="spectral", tol=1e-2),
-        QuadraticPriorSVC(0.1, inference="sdp", loss="hamming", tol=1e-2),
-        QuadraticPriorSVC(0.1, sign="attractive", inference="mincut"),
-        QuadraticPriorSVC(0.1, sign=None),
+        QuadraticPriorSVC(0.1, max_iter=20),
+        QuadraticPriorSVC(0.1, loss="hamming", learner="optimal"),
+        QuadraticPriorSVC(0.1, inference="spectral", max_iter=20),
+        QuadraticPriorSVC(0.1, inference="sdp", loss="hamming", learner="optimal", tol=1e-2),
+        QuadraticPriorSVC(0.1, sign="attractive", inference="mincut", learner="optimal"),
+        QuadraticPriorSVC(0.1, sign=None, max_iter=20),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -44,7 +44,8 @@ def make(seed=0, n=40, d=3, V=4):
 
 
 def fitted(X, Y, lambda_w=0.05, **options):
-    return QuadraticPriorSVC(lambda_w, **{"random_state": 0, **options}).fit(X, Y)
+    usual = {"random_state": 0, "learner": "optimal", "lambda_a": 1.0}
+    return QuadraticPriorSVC(lambda_w, **{**usual, **options}).fit(X, Y)
 
 
 def every_labeling(V):
@@ -318,7 +319,7 @@ def test_other_learners_bound_the_same_optimum(inference, sign):
     planes = fitted(X, Y, learner="bmrm", **options)
     assert planes.objective_ == pytest.approx(usual.objective_, rel=2e-3)
     descent = QuadraticPriorSVC(learner="subgradient", max_iter=600, random_state=0, **options)
-    with pytest.warns(ConvergenceWarning, match='use learner="auto"'):
+    with pytest.warns(ConvergenceWarning, match='use learner="optimal"'):
         descent.fit(X, Y)
     assert descent.n_iter_ == 600
     for model in (usual, planes, descent):
@@ -418,7 +419,7 @@ def test_sdp_with_f1_takes_degenerate_data_too():
         ({"sign": "both"}, "sign must be 'any', 'attractive', 'repulsive' or None"),
         ({"inference": "lp"}, "inference must be 'exact', 'mincut', 'sdp' or 'spectral'"),
         ({"inference": None}, "inference must be 'exact'"),
-        ({"learner": "sgd"}, "learner must be 'auto'"),
+        ({"learner": "sgd"}, "learner must be 'averaged', 'optimal'"),
         ({"loss": "zero"}, "loss must be"),
         ({"limit": -1}, "limit must be a whole number of at least 0"),
         ({"limit": True}, "limit must be a whole number"),
@@ -427,8 +428,6 @@ def test_sdp_with_f1_takes_degenerate_data_too():
         ({"empty": "never"}, "empty must be 'allow' or 'forbid'"),
         ({"inference": "mincut"}, 'inference="mincut" needs sign="attractive"'),
         ({"inference": "mincut", "sign": "repulsive"}, 'needs sign="attractive"'),
-        ({"inference": "sdp", "learner": "dual"}, "for labelings, not for relaxations"),
-        ({"inference": "spectral", "learner": "dual"}, 'use "lbfgs"'),
     ],
     ids=str,
 )
@@ -451,14 +450,15 @@ def test_features_that_cannot_be_squared_are_refused():
         ({"max_iter": 2}, "raise max_iter, lambda_w or tol"),
         ({"max_iter": 3, "inference": "spectral"}, "raise max_iter, lambda_w or tol"),
         ({"max_iter": 3, "learner": "bmrm"}, "raise max_iter, lambda_w or tol"),
-        ({"max_iter": 5, "learner": "subgradient"}, 'use learner="auto", which proves'),
+        ({"max_iter": 5, "learner": "subgradient"}, 'use learner="optimal"'),
         ({"limit": 0, "sign": "attractive", "lambda_a": 0.01}, "raise limit, or use inference="),
     ],
     ids=str,
 )
 def test_not_converging_is_said_where_fit_was_called(options, words):
     X, Y = make(n=60, V=6)
-    model = QuadraticPriorSVC(1e-3, tol=1e-6, random_state=0, **options)
+    usual = {"learner": "optimal", "lambda_a": 1.0}
+    model = QuadraticPriorSVC(1e-3, tol=1e-6, random_state=0, **{**usual, **options})
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, Y)
     (warning,) = caught

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 DECAY, DECAY_SQUARES = 0.9, 0.99
 # Times the objective is looked at.
 LOOKS = 10
-PASSES, VISITS = 30, 30_000
+FEWEST, MOST, VISITS = 30, 100, 30_000
 
 
 class AveragedDescent(BaseEstimator):
@@ -33,7 +33,7 @@ class AveragedDescent(BaseEstimator):
     Parameters
     ----------
     n_passes : int or None, default=None
-        ``None`` is 30, and more where there are less than 1000 samples: 30,000 visits at least.
+        ``None`` is 30, and up to 100 where there are less than 1000 samples.
     rate : float, default=0.1
         Length of a step, in units of one over the norm of the rows.
     rate_pairs : float, default=0.01
@@ -86,7 +86,8 @@ class AveragedDescent(BaseEstimator):
         """
         run = _Adam(problem, self._rates(problem), state)
         random, n = np.random.RandomState(self.random_state), problem.n_samples
-        n_passes = max(PASSES, -(-VISITS // n)) if self.n_passes is None else int(self.n_passes)
+        n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
+        n_passes = n_passes if self.n_passes is None else int(self.n_passes)
         n_steps = n_passes * -(-n // self.batch)
         trace: list[tuple[float, ...]] = []
         for done in range(1, n_passes + 1):

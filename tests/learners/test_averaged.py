@@ -1,0 +1,62 @@
+"""Averaged mini-batches: near the optimum on easy problems, reproducible, of the right sign."""
+
+import numpy as np
+import pytest
+
+from colabel.decoders import Spectral
+from colabel.learners.averaged import AveragedDescent
+from colabel.learners.relaxed import RelaxedProblem
+from colabel.losses import FBeta, Hamming
+from learners.oracles_margin import random_problem, slow_minimum, slow_risk, spin_problem
+
+
+@pytest.mark.parametrize("sign", ["any", "attractive", "repulsive"])
+@pytest.mark.parametrize("loss", [FBeta(), Hamming()], ids=str)
+def test_a_long_descent_with_short_steps_comes_near_the_optimum(sign, loss):
+    problem = spin_problem(3, n=8, sign=sign, loss=loss, penalty=0.3)
+    expected, _ = slow_minimum(problem)
+    found = AveragedDescent(400, rate=0.03, rate_pairs=0.01, batch=4).solve(problem)
+    value = problem.ridge(found.coef) + slow_risk(problem, found.coef)
+    assert expected - 1e-9 <= value <= 1.1 * expected
+    assert found.history[-1] == pytest.approx(value, rel=1e-9)
+    assert found.lower.max() <= expected + 1e-9
+    assert value - expected <= found.gap + 1e-9
+    np.testing.assert_array_equal(found.coef, problem.model.project(found.coef))
+
+
+def test_models_without_a_prior_and_relaxations_take_it_too():
+    plain = random_problem(2, n=10, pairs=False, penalty=0.3)
+    found = AveragedDescent(200, rate=0.03).solve(plain)
+    assert found.history[-1] <= 1.1 * slow_minimum(plain)[0]
+    spins = spin_problem(3, n=8, penalty=0.3)
+    data = (spins.X, spins.Y, spins.share)
+    relaxed = RelaxedProblem(spins.model, spins.loss, (Spectral(),) * 3, *data, spins.penalty)
+    found = AveragedDescent(200, rate=0.03).solve(relaxed)
+    assert found.lower.max() <= found.history.min()
+    assert found.history[-1] < relaxed.evaluate(np.zeros(spins.model.size))[0]
+
+
+def test_the_seed_fixes_the_result_and_the_start_matters():
+    problem = spin_problem(4, n=20)
+    a, b, c = (AveragedDescent(5, random_state=s).solve(problem) for s in (0, 0, 1))
+    np.testing.assert_array_equal(a.coef, b.coef)
+    assert np.any(a.coef != c.coef)
+    start = np.ones(problem.model.size)
+    assert np.any(AveragedDescent(5).solve(problem, start).coef != a.coef)
+
+
+def test_small_data_get_more_passes_and_progress_is_told(monkeypatch):
+    monkeypatch.setattr("colabel.learners.averaged.VISITS", 400)
+    problem, told = spin_problem(4, n=10), []
+    found = AveragedDescent().solve(problem, None, lambda *row: told.append(row))
+    assert found.n_iter == 40
+    assert len(told) == len(found.history) == 10
+    assert told[-1][0] == 40
+    assert AveragedDescent(3).solve(problem).n_iter == 3
+    assert len(AveragedDescent(1).solve(problem).history) == 1
+
+
+def test_rows_of_zeros_have_no_unit():
+    problem = random_problem(0, n=4, pairs=False)
+    problem.rows = (*problem.rows[:3], np.zeros(4))
+    assert np.isfinite(AveragedDescent(2).solve(problem).coef).all()
