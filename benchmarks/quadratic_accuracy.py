@@ -50,7 +50,7 @@ def settings():
         for inference in ("exact", "sdp", "spectral"):
             for sign in SIGNS.values():
                 name = f"{loss}-{inference}" + ("" if sign == "any" else f"-{sign}")
-                brief = BRIEF if inference == "sdp" else {}
+                brief = BRIEF if (inference, loss) == ("sdp", "f1") else {}
                 found[name] = {"loss": loss, "sign": sign, "inference": inference, **brief}
     return found
 
@@ -77,7 +77,7 @@ def search(params, folds, quick):
     cv = ShuffleSplit(1, test_size=0.2, random_state=0)
     if folds:
         cv = KFold(folds, shuffle=True, random_state=0)
-    model = QuadraticPriorSVC(tol=1e-2, random_state=0, **params)
+    model = QuadraticPriorSVC(random_state=0, **params)
     return GridSearchCV(model, space, scoring=make_scorer("example_f1"), cv=cv)
 
 

@@ -33,8 +33,9 @@ def best_sizes(
     nonempty : bool
     first : ndarray of shape (rank, n_labels)
         Factors to start from.
-    solvers : tuple of two callables
-        ``climb(B, W, X)`` and ``bound(B, W, X)``, which bounds the free relaxation near ``X``.
+    solvers : tuple of two callables and a float
+        ``climb(B, W, X)``; ``bound(B, W, X)``, which bounds the free relaxation near ``X``; and how
+        close to its bound a solution must be, in units of all scores.
     """
     search = _Search(spins, first, solvers)
     for rows, n_true in by_size(truth):
@@ -77,14 +78,14 @@ class _Search:
 
     def _solve(self, rows: np.ndarray, truth: Floats, lines: Floats, size: np.ndarray) -> Floats:
         """Solve rows at a size each, keep what is better, and bound them at all sizes."""
-        climb, bound = self.solvers
+        climb, bound, close = self.solvers
         n_true, n_labels = truth.sum(axis=1), truth.shape[1]
         slope = lines[size, 1]
         B = self.spins.linear[rows] + 0.5 * slope[:, None] * truth  # hits are y'(1 + s) / 2
         W, beta = 0.25 * self.spins.matrix, 2.0 * size - n_labels
         offset = self.spins.constant[rows, None] + lines[:, 0] + 0.5 * n_true[:, None] * lines[:, 1]
         X = np.tile(self.first, (len(rows), 1, 1))
-        u, factors, value, multiplier = solve_fixed_size(B, W, X, beta, climb)
+        u, factors, value, multiplier = solve_fixed_size(B, W, X, beta, climb, close)
         self._keep(rows, value + offset[np.arange(len(rows)), size], u, factors)
         free = bound(B + multiplier[:, None], W, X) + self.spins.rounding[rows]
         change = 0.5 * n_true[:, None] * np.abs(lines[:, 1] - slope[:, None])

@@ -18,10 +18,9 @@ import numpy as np
 
 from colabel.decoders.base import Floats
 
-__all__ = ["solve_fixed_size"]
+__all__ = ["CLOSE", "solve_fixed_size"]
 
 MAX_STEPS = 40
-# The search ends when the mixed solution is this close to its bound, in units of all scores.
 CLOSE = 1e-7
 
 
@@ -31,6 +30,7 @@ def solve_fixed_size(
     X: Floats,
     beta: float | Floats,
     climb: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]],
+    close: float = CLOSE,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Maximise ``sum_i b_i u_i + sum_{i<j} W_ij U_ij`` over moments with ``1'u = beta``.
 
@@ -43,6 +43,8 @@ def solve_fixed_size(
     beta : float, or ndarray of shape (n_rows,), from -n_labels to n_labels
     climb : callable
         ``climb(B, W, X)`` solves the free relaxation from X, in place.
+    close : float
+        How close to its bound the solution must be, in units of all scores.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def solve_fixed_size(
         Moments on the constraint (rank twice that of X), their value, and the best multiplier.
     """
     first = X.copy()
-    ends = _Ends(B, W, X, beta)
+    ends = _Ends(B, W, X, beta, close)
     active = np.flatnonzero(~ends.closed())
     for _ in range(MAX_STEPS):
         if not len(active):
@@ -67,7 +69,8 @@ def solve_fixed_size(
 class _Ends:
     """For each row, a solution below and one above the size wanted."""
 
-    def __init__(self, B: Floats, W: Floats, X: Floats, beta: float | Floats) -> None:
+    def __init__(self, B: Floats, W: Floats, X: Floats, beta: float | Floats, close: float) -> None:
+        self.close = close
         n_rows, n_labels = B.shape
         self.B, self.W, self.beta = B, W, np.broadcast_to(beta, n_rows)
         # From this multiplier on constant vectors solve the relaxation: their certificate is a
@@ -100,7 +103,7 @@ class _Ends:
         """Tell which rows are solved."""
         share = self.share()
         value = share * self.value[0] + (1.0 - share) * self.value[1]
-        return self.height - value <= CLOSE * self.scale
+        return self.height - value <= self.close * self.scale
 
     def update(self, rows: np.ndarray, lam: Floats, trial: Floats, X: Floats) -> None:
         """Put solutions at ``lam`` on their side, and in ``X`` where their bound is the best."""

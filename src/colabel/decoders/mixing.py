@@ -18,7 +18,7 @@ from colabel._parameters import check_whole
 from colabel.decoders._mixing_counts import best_sizes
 from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
-from colabel.decoders.fixed_size import solve_fixed_size
+from colabel.decoders.fixed_size import CLOSE, solve_fixed_size
 from colabel.decoders.spectral import Spectral, Table, round_counts
 from colabel.decoders.spins import RelaxedSolution, Spins
 from colabel.results import Decoded
@@ -137,7 +137,9 @@ class Mixing(BaseDecoder):
             return Spectral().relax_counts(scores, Y, counts_table)
         rng = check_random_state(self.random_state)
         first = random_factors(rng, rank_for(scores.n_labels), scores.n_labels)
-        solvers = self._climb, self._bound if certify else self._top
+        # What is not proved need not be closer than the relaxation is solved.
+        close = CLOSE if certify else max(CLOSE, float(self.tol))
+        solvers = self._climb, self._bound if certify else self._top, close
         return best_sizes(Spins.of(scores), truth, counts_table, nonempty, first, solvers)
 
     def decode_counts(

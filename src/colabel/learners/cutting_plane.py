@@ -32,8 +32,9 @@ PLANE_BYTES = 2**30
 MOST_PLANES = 400
 # Where the next plane is taken, between the best point and the master's (as in OCAS).
 FORWARD = 0.1
-# Decodings of one line search.
-LOOKS = 3
+# A line search ends where the slope is this share of the first one, or after so many decodings.
+FLAT = 0.01
+LOOKS = 8
 
 
 class CuttingPlane(BaseEstimator):
@@ -44,7 +45,7 @@ class CuttingPlane(BaseEstimator):
     tol : float, default=1e-3
         Stop where the gap is this share of the objective.
     max_iter : int, default=2000
-        Most iterations; each decodes every sample once, up to five times with ``line_search``.
+        Most iterations; each decodes every sample once, up to ten times with ``line_search``.
     line_search : bool, default=False
         Look for better points on the way from the best point to the master's.
 
@@ -173,7 +174,7 @@ class _Planes:
             spot = low + (high - low) * min(0.9, max(0.1, fall / (fall - rise)))
             at = self.look(best.theta + spot * way, end.oracle)
             slope = self._slope(at, way)
-            if abs(slope) <= 0.1 * steep:
+            if abs(slope) <= FLAT * steep:
                 break
             if slope > 0.0:
                 high, rise = spot, slope

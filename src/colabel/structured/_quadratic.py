@@ -33,7 +33,7 @@ from colabel.models import LinearPairwise, SpinPairwise
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_solution import keep_solution
 from colabel.structured._progress import progress
-from colabel.structured._quadratic_oracles import QuadraticOracles
+from colabel.structured._quadratic_oracles import RELAXED_TOL, QuadraticOracles
 
 __all__ = ["QuadraticPriorSVC"]
 
@@ -42,6 +42,7 @@ Labels = NDArray[np.int8]
 
 LEARNERS = ("averaged", "optimal", "bmrm", "subgradient")
 MAX_ITER = {"dual": 1000, "lbfgs": 1000, "bmrm": 3000, "subgradient": 100_000}
+ROUGH = 1e-4
 # Rows or features beyond which no ridge regression is solved to start from.
 RIDGE_SIZE = 5000
 
@@ -248,7 +249,9 @@ class QuadraticPriorSVC(MultiLabelClassifier):
 
     def _oracles(self, sign: str | None) -> QuadraticOracles:
         loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
-        return QuadraticOracles(sign, self.inference, loss, int(self.limit))
+        # Where steps are as noisy as samples are, a rough solution is as good as any.
+        tol = ROUGH if self.learner in ("averaged", "subgradient") else RELAXED_TOL
+        return QuadraticOracles(sign, self.inference, loss, int(self.limit), tol)
 
     def _learner(self, oracles: QuadraticOracles, tol: float | None = None) -> Any:
         tol = self.tol if tol is None else tol

@@ -18,7 +18,7 @@ from colabel.learners.margin import MarginProblem
 from colabel.learners.relaxed import RelaxedProblem
 from colabel.losses import BaseLoss
 
-__all__ = ["QuadraticOracles"]
+__all__ = ["RELAXED_TOL", "QuadraticOracles"]
 
 Oracles = tuple[BaseDecoder, BaseDecoder, BaseDecoder]
 
@@ -42,12 +42,16 @@ class QuadraticOracles:
     loss : BaseLoss
     limit : int
         Most graph cuts, or nodes of a search tree, for one sample.
+    tol : float
+        A sweep of the semidefinite relaxation that gains less than this share of the value is the
+        last one, in training.
     """
 
     sign: str | None
     inference: str
     loss: BaseLoss
     limit: int
+    tol: float = RELAXED_TOL
 
     @property
     def relaxes(self) -> bool:
@@ -64,7 +68,7 @@ class QuadraticOracles:
         if self.relaxes:
             if self.inference == "spectral":
                 return (Spectral(),) * 3
-            quick = Mixing(tol=RELAXED_TOL)
+            quick = Mixing(tol=self.tol)
             return quick, quick, Mixing(tol=PROOF_TOL)
         if self.sign is None:
             return (Threshold(),) * 3

@@ -115,7 +115,7 @@ class SubmodularSVC(MultiLabelClassifier):
         The same by Algorithm 3 of the paper, with ``oracle="algorithm2"`` only (empty otherwise).
         It takes longer than finding the labelings.
     n_iter_ : int
-        Passes over the data; with ``line_search`` iterations, of up to five passes each.
+        Passes over the data; with ``line_search`` iterations, of up to ten passes each.
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.
 
