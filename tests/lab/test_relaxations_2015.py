@@ -72,7 +72,7 @@ def test_relaxations_are_trained_for_hamming_under_each_sign(kind, words):
     model = search.estimator
     assert isinstance(model, QuadraticPriorSVC)
     assert (model.inference, model.sign) == (kind.lower(), SIGNS[words])
-    assert (model.loss, model.tol, model.random_state) == ("hamming", 1e-2, 3)
+    assert (model.loss, model.learner, model.random_state) == ("hamming", "averaged", 3)
     assert set(search.param_grid) == {"lambda_w", "lambda_a"}
 
 
@@ -94,10 +94,9 @@ def test_without_a_prior_only_the_loss_differs():
         assert set(search.param_grid) == {"lambda_w"}, "there is no A to penalise"
 
 
-def test_many_labels_get_fewer_settings_and_passes():
+def test_many_labels_get_fewer_settings():
     sdp = entry_of(TABLE_3, "SDP, any A")
     usual, large = sdp.build(0, "medical"), sdp.build(0, "bibtex")
-    assert (usual.estimator.max_iter, large.estimator.max_iter) == (200, 50)
     sizes = [np.prod([*map(len, search.param_grid.values())]) for search in (usual, large)]
     assert sizes == [10, 3]
     assert entry_of(TABLE_4, "Our F1").searched("bibtex").keys() == {"lambda_w"}
