@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel._kernels.plane_ascent import ascend_sorting
-from colabel.learners.block_dual import _tables
+from colabel.learners.block_dual import count_tables
 from colabel.losses import FBeta, Jaccard, Subset
 from kernels.test_plane_ascent import Run
 from learners.oracles_margin import joint_feature, random_problem, slow_rows
@@ -18,7 +18,7 @@ def search(problem, free):
     run.free = free.copy()
     numbers = np.array([problem.penalty, problem.model.constant, 0, 1e-14])
     order = np.arange(problem.n_samples)
-    data = (problem.rows, run.cache.arrays, _tables(problem), problem.model.split(run.free))
+    data = (problem.rows, run.cache.arrays, count_tables(problem), problem.model.split(run.free))
     gap = ascend_sorting(*data, run.pairs, numbers, order, run.work)
     return run.cache, gap
 

@@ -517,3 +517,32 @@ def test_real_data_reach_what_the_findings_say(real_data):
     model = QuadraticPriorSVC(inference="spectral", random_state=0).fit(train.X, train.Y)
     assert 1.0 - evaluate(test.Y, model.predict(test.X))["example_f1"] <= 0.365
     assert model.decode(test.X).certified.all()
+
+
+@pytest.mark.parametrize("inference", ["exact", "spectral", "sdp"])
+@pytest.mark.parametrize("lambda_w", [1e-2, 1e3])
+def test_the_mean_of_steps_is_judged_honestly(inference, lambda_w):
+    X, Y = make(n=30, V=4)
+    model = QuadraticPriorSVC(lambda_w, inference=inference, max_iter=10, random_state=0)
+    model.fit(X, Y)
+    assert model.objective_ >= objective(model, X, Y) - 1e-9
+    # That of no parameters: the largest loss, and more where losses are relaxed.
+    assert model.objective_ <= (1.5 if inference == "spectral" else 1.01)
+    assert 0.0 <= model.gap_ <= model.objective_
+    assert model.n_iter_ == 10
+    scaled = QuadraticPriorSVC(**model.get_params()).fit(1024.0 * X, Y)
+    assert scaled.objective_ == pytest.approx(model.objective_, rel=1e-6)
+
+
+def test_wide_sparse_features_stay_sparse():
+    rng = np.random.default_rng(0)
+    X = sparse.random(200, 400_000, density=5e-5, format="csr", random_state=0)
+    Y = rng.integers(0, 2, (200, 3))
+    model = QuadraticPriorSVC(sign=None, max_iter=1, random_state=0).fit(X, Y)
+    assert model.coef_.shape == (3, 400_000)
+
+
+def test_equal_columns_and_hardly_any_penalty_can_be_started_from():
+    X, Y = make(n=30, V=3)
+    X = np.column_stack([X, X])
+    assert np.isfinite(QuadraticPriorSVC(1e-20, max_iter=1, random_state=0).fit(X, Y).coef_).all()

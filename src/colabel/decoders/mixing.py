@@ -9,6 +9,7 @@ eigenvalue until they are feasible.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -128,7 +129,7 @@ class Mixing(BaseDecoder):
     ) -> RelaxedSolution:
         """Solve the relaxation of ``decode_counts``: the best over all numbers of labels.
 
-        ``certify`` as in ``relax``; without it the bound is that of a converged solution.
+        ``certify`` as in ``relax``.
         """
         self._check(scores, nonempty)
         self._check_parameters()
@@ -140,7 +141,8 @@ class Mixing(BaseDecoder):
         # What is not proved need not be closer than the relaxation is solved.
         close = CLOSE if certify else max(CLOSE, float(self.tol))
         solvers = self._climb, self._bound if certify else self._top, close
-        return best_sizes(Spins.of(scores), truth, counts_table, nonempty, first, solvers)
+        found = best_sizes(Spins.of(scores), truth, counts_table, nonempty, first, solvers)
+        return found if certify else replace(found, upper_bound=np.full(len(truth), np.inf))
 
     def decode_counts(
         self, scores: ScoreTable, Y: Labels, counts_table: Table, *, nonempty: bool = False

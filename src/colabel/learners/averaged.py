@@ -2,8 +2,9 @@
 
 The steps are those of Adam (Kingma and Ba 2015), falling as ``1 / sqrt(1 + 10 t / T)``; what is
 returned is the mean of the last half of the iterates. It is not the minimum of the objective, and
-better for it: each iterate still jumps between labelings that violate the margin about as much, and
-their mean weighs them all. Where the loss is F1 it gains up to .03 over the optimum itself.
+may be better for it: with the F1 loss and penalties of each learner's own choice it predicts as
+well or better on all data that we tried, by up to .03. Why, we can only guess: iterates jump
+between labelings that violate the margin about as much, and their mean weighs them all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 # Decay of the means of gradients and of their squares, per step.
 DECAY, DECAY_SQUARES = 0.9, 0.99
 # Times the objective is looked at.
-LOOKS = 10
+LOOKS, HALVINGS = 10, 12
 FEWEST, MOST, VISITS = 30, 100, 30_000
 
 
@@ -82,7 +83,8 @@ class AveragedDescent(BaseEstimator):
         Returns
         -------
         MarginSolution
-            ``converged`` says whether all passes were made, that is always.
+            ``converged`` is true: all passes were made. Means that are worse than no parameters at
+            all are shortened, which changes no prediction.
         """
         run = _Adam(problem, self._rates(problem), state)
         random, n = np.random.RandomState(self.random_state), problem.n_samples
@@ -99,15 +101,28 @@ class AveragedDescent(BaseEstimator):
                 if report is not None:
                     report(done, trace[-1][0], trace[-1][0] - trace[-1][1])
         history, lower, certified, proved = problem.trace(trace)
+        coef, value = self._shortened(problem, run.mean(), float(history[-1]))
         lower = np.maximum.accumulate(lower)
-        kept = (lower, certified, proved, run.mean())
-        gap = float(history[-1] - lower[-1])
-        return MarginSolution(run.mean(), history, gap, True, n_passes, *kept)
+        gap = problem.verified(coef, value, 1) - float(lower[-1])
+        return MarginSolution(coef, history, gap, True, n_passes, lower, certified, proved, coef)
+
+    def _shortened(
+        self, problem: MarginProblem, theta: Floats, value: float
+    ) -> tuple[Floats, float]:
+        """Halve parameters while they are worse than none."""
+        nothing = problem.evaluate(np.zeros_like(theta))[0]
+        for _ in range(HALVINGS):
+            if value <= nothing:
+                break
+            theta = 0.5 * theta
+            value = self._look(problem, theta)[0]
+        return theta, value
 
     def _rates(self, problem: MarginProblem) -> Floats:
         model = problem.model
         unit = np.sqrt(float(problem.share @ problem.rows[3]))
-        rates = np.full(model.size, self.rate / unit if unit > 0.0 else self.rate)
+        unit = unit if unit > 0.0 else 1.0
+        rates = np.full(model.size, self.rate / unit)
         n_pairs = len(model.edges)
         if n_pairs:
             rates[model.size - n_pairs :] = self.rate_pairs / model.kappa
@@ -136,7 +151,8 @@ class _Adam:
         self.t += 1
         self.first += (1.0 - DECAY) * (slope - self.first)
         self.second += (1.0 - DECAY_SQUARES) * (slope * slope - self.second)
-        size = np.sqrt(self.second / (1.0 - DECAY_SQUARES**self.t)) + 1e-12
+        # Gradients are of the order of the features, one over the rates.
+        size = np.sqrt(self.second / (1.0 - DECAY_SQUARES**self.t)) + 1e-13 / self.rates
         fall = (1.0 - DECAY**self.t) * np.sqrt(1.0 + 10.0 * self.t / n_steps)
         self.theta = problem.model.project(self.theta - self.rates / fall * self.first / size)
         if 2 * self.t > n_steps:

@@ -189,10 +189,14 @@ class MarginProblem:
         return loss + float(slope @ theta), slope
 
     def strong_bound(self, theta: Floats, value: float, gradient: Floats) -> float:
-        """Bound the minimum from below by strong convexity: ``value`` is the objective there."""
+        """Bound the minimum from below by strong convexity: ``value`` is the objective there.
+
+        It is never negative: the truth violates no margin.
+        """
         nearest = self.model.project(theta - gradient / self.penalty)
         step = nearest - theta
-        return value + float(gradient @ step) + self.ridge(step)
+        rounding = 8.0 * np.spacing(abs(value))
+        return max(0.0, value + float(gradient @ step) + self.ridge(step) - rounding)
 
     def share_of(self, rows: NDArray[np.bool_]) -> float:
         """Return the weight of some samples in that of all, rounded to at most 1."""

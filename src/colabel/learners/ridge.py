@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import solve
 
 __all__ = ["ridge_weights"]
@@ -30,14 +31,24 @@ def ridge_weights(
     Returns
     -------
     ndarray of shape (n_features + 1, n_labels)
-        O(min(n, d)^2 max(n, d)), dense: for data of up to some thousand rows or features.
+        A dense matrix of the smaller of n and d: for up to some thousand rows or features.
     """
-    root = np.sqrt(share)[:, None]
-    rows = root * np.column_stack([X.toarray(), np.full(X.shape[0], constant)])
-    targets = root * (2.0 * Y - 1.0)
-    n, d = rows.shape
-    if d <= n:
-        gram = rows.T @ rows + penalty * np.eye(d)
-        return np.asarray(solve(gram, rows.T @ targets, assume_a="pos"))
-    gram = rows @ rows.T + penalty * np.eye(n)
-    return np.asarray(rows.T @ solve(gram, targets, assume_a="pos"))
+    weighted = share[:, None] * (2.0 * Y - 1.0)
+    if X.shape[1] < X.shape[0]:
+        rows = sparse.csr_array(sparse.hstack([X, np.full((X.shape[0], 1), constant)]))
+        gram = (rows.T @ (rows * share[:, None])).toarray()
+        return _solve(gram, np.asarray(rows.T @ weighted), penalty)
+    # In the space of samples: W is a combination of rows.
+    gram = np.asarray((X @ X.T).todense()) + constant**2
+    root = np.sqrt(share)
+    combination = _solve(root[:, None] * gram * root, weighted / root[:, None], penalty)
+    combination *= root[:, None]
+    W = np.asarray(X.T @ combination)
+    return np.vstack([W, constant * combination.sum(axis=0)])
+
+
+def _solve(gram: Floats, targets: Floats, penalty: float) -> Floats:
+    """Solve with a ridge, of the size of rounding errors at least."""
+    floor = len(gram) * np.finfo(float).eps * float(np.trace(gram))
+    ridge = max(penalty, floor, np.finfo(float).tiny)
+    return np.asarray(solve(gram + ridge * np.eye(len(gram)), targets, assume_a="pos"))

@@ -102,8 +102,7 @@ class SubgradientDescent(BaseEstimator):
         for n_iter, coef in self._descend(problem, problem.model.project(start)):
             value, slope, found = problem.evaluate(coef, 2)
             history.append(problem.ridge(coef) + found.upper)
-            rounding = 8.0 * np.spacing(abs(history[-1]))
-            lower.append(max(lower[-1], problem.strong_bound(coef, value, slope) - rounding))
+            lower.append(max(lower[-1], problem.strong_bound(coef, value, slope)))
             gap = float(history[-1] - lower[-1])
             if report is not None:
                 report(n_iter, history[-1], gap)

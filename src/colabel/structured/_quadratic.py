@@ -79,7 +79,7 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         dual ascent, for the relaxations by L-BFGS and cutting planes. ``"bmrm"``: by cutting
         planes alone. ``"subgradient"``: one random sample a step, as published.
     limit : int, default=1000
-        Most graph cuts, or nodes of a search tree, for one sample.
+        Most graph cuts, or nodes of a search tree, for one sample, where such are used.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is the best labeling: a threshold, a graph cut, or branch and bound with at most
         ``limit`` nodes. Which labelings are proved the best, ``decode(X).certified`` tells.
@@ -293,12 +293,14 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
         kind = self._kind(oracles)
         if kind in ("averaged", "subgradient"):
-            return 'use learner="optimal"'
+            return 'use learner="optimal", or another lambda_w'
         if found.n_iter >= self._most(kind):
             return "raise max_iter, lambda_w or tol"
         if oracles.relaxes:
             return "raise lambda_w or tol"
-        return 'raise limit, or use inference="sdp", which proves its own optimum'
+        if oracles.searches:
+            return 'raise limit, or use inference="sdp", which proves its own optimum'
+        return 'use inference="sdp", which proves its own optimum, or raise tol'
 
     def _scores(self, X: Any) -> Modular | Pairwise:
         unary = np.asarray(X @ self.coef_.T) + self.intercept_

@@ -22,8 +22,8 @@ __all__ = ["RELAXED_TOL", "QuadraticOracles"]
 
 Oracles = tuple[BaseDecoder, BaseDecoder, BaseDecoder]
 
-# Up to so many labels, all labelings are listed: 65,536.
-FEW_LABELS = 16
+# Up to so many labels, all labelings are listed in training, and up to so many to prove the result.
+FEW_LABELS, LISTED_LABELS = 10, 16
 # Up to so many, the semidefinite relaxation bounds what flips have found: 20 ms a sample for 53.
 SOME_LABELS = 60
 # A sweep that gains less than this share of the value is the last: in training, and in the proof
@@ -59,6 +59,11 @@ class QuadraticOracles:
         return self.sign is not None and self.inference in ("sdp", "spectral")
 
     @property
+    def searches(self) -> bool:
+        """Whether ``limit`` is of use."""
+        return self.sign == "attractive" or self.loss.structure == "modular"
+
+    @property
     def problem(self) -> type[MarginProblem]:
         """The kind of problem that takes these oracles."""
         return RelaxedProblem if self.relaxes else MarginProblem
@@ -82,7 +87,7 @@ class QuadraticOracles:
             # No search is known that proves these: a sphere's rounding, flipped until nothing
             # gains, is judged by the tighter of two relaxations in the end.
             sphere = Spectral()
-            return sphere, sphere, Mixing() if n_labels <= SOME_LABELS else sphere
+            return sphere, sphere, _strongest(n_labels, sphere)
         return exact, exact, exact
 
     def decoder(self) -> BaseDecoder | None:
@@ -90,3 +95,10 @@ class QuadraticOracles:
         if self.sign in (None, "attractive"):
             return None
         return BranchAndBound(self.limit)
+
+
+def _strongest(n_labels: int, otherwise: BaseDecoder) -> BaseDecoder:
+    """Return what bounds the objective best in bearable time, for losses of counts."""
+    if n_labels <= LISTED_LABELS:
+        return Exhaustive()
+    return Mixing() if n_labels <= SOME_LABELS else otherwise
