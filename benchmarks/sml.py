@@ -9,8 +9,8 @@ and scale chosen by folds (``sml_accuracy.py``); each in a process of its own, f
 which is what the fit adds to data and libraries. BMRM is capped (``--cap``), and a capped run is
 marked with the gap that it had. *decoding* is the share of time in batches of decodings; the dual
 learner also sorts inside its passes, which is not counted. *constraints*: one batch for all of
-enron against a Python loop with one OR-tools cut a sample (goal: 20 times, cut for cut), and against
-Algorithm 2 in such a loop. *scaling*: passes over generated rows; linear in their number.
+enron against a Python loop with one OR-tools cut a sample (goal: 20 times, cut for cut), and
+against Algorithm 2 in such a loop. *scaling*: passes over generated rows; linear in their number.
 """
 
 import argparse
