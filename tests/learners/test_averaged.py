@@ -1,10 +1,13 @@
 """Averaged mini-batches: near the optimum on easy problems, reproducible, of the right sign."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from colabel.decoders import Spectral
+from colabel.decoders import Exhaustive, Spectral
 from colabel.learners.averaged import AveragedDescent
+from colabel.learners.margin import MarginProblem
 from colabel.learners.relaxed import RelaxedProblem
 from colabel.losses import FBeta, Hamming
 from learners.oracles_margin import random_problem, slow_minimum, slow_risk, spin_problem
@@ -60,3 +63,22 @@ def test_rows_of_zeros_have_no_unit():
     problem = random_problem(0, n=4, pairs=False)
     problem.rows = (*problem.rows[:3], np.zeros(4))
     assert np.isfinite(AveragedDescent(2).solve(problem).coef).all()
+
+
+class Loose(MarginProblem):
+    """A problem whose quick oracle bounds the risk badly."""
+
+    def violations(self, theta, oracle):
+        found = super().violations(theta, oracle)
+        return replace(found, upper=found.risk + 5.0) if oracle < 2 else found
+
+
+def test_a_loose_bound_shortens_nothing():
+    plain = spin_problem(3, n=30, V=4, penalty=0.02)
+    oracles = (plain.oracles[0], plain.oracles[1], Exhaustive())
+    data = (plain.X, plain.Y, plain.share)
+    found = AveragedDescent(20).solve(Loose(plain.model, plain.loss, oracles, *data, plain.penalty))
+    same = AveragedDescent(20).solve(plain)
+    np.testing.assert_allclose(found.coef, same.coef, rtol=1e-9)
+    assert found.history[-1] > 5.0 > found.gap + found.lower[-1]
+    assert found.gap + found.lower[-1] == pytest.approx(same.history[-1], rel=1e-9)

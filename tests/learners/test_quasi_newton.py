@@ -25,7 +25,10 @@ def generic_minimum(problem):
     bounds = [(None, None)] * n_free + [(0, None)] * (size - n_free)
     rng = np.random.default_rng(0)
     starts = [np.zeros(size), problem.model.project(rng.normal(size=size))]
-    function = lambda theta: problem.evaluate(theta)[:2]  # noqa: E731
+
+    def function(theta):
+        return problem.evaluate(theta)[:2]
+
     options = {"maxiter": 1000, "ftol": 1e-14}
     found = [
         minimize(function, x, jac=True, bounds=bounds, method="SLSQP", options=options).fun

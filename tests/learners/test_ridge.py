@@ -28,7 +28,10 @@ def test_weights_minimise_the_objective(n, d, constant):
     X, Y, share = random_data(n + d, n, d)
     W = ridge_weights(X, Y, share, 0.1, constant)
     assert W.shape == (d + 1, 3)
-    function = lambda w: objective(w.reshape(W.shape), X, Y, share, 0.1, constant)  # noqa: E731
+
+    def function(w):
+        return objective(w.reshape(W.shape), X, Y, share, 0.1, constant)
+
     slow = minimize(function, np.zeros(W.size), tol=1e-12).fun
     assert function(W.ravel()) <= slow + 1e-9
     rng = np.random.default_rng(0)

@@ -101,22 +101,19 @@ class AveragedDescent(BaseEstimator):
                 if report is not None:
                     report(done, trace[-1][0], trace[-1][0] - trace[-1][1])
         history, lower, certified, proved = problem.trace(trace)
-        coef, value = self._shortened(problem, run.mean(), float(history[-1]))
-        lower = np.maximum.accumulate(lower)
-        gap = problem.verified(coef, value, 1) - float(lower[-1])
+        coef, lower = self._shortened(problem, run.mean()), np.maximum.accumulate(lower)
+        bound = problem.verified(coef, self._look(problem, coef)[0], 1)
+        gap = bound - float(lower[-1])
         return MarginSolution(coef, history, gap, True, n_passes, lower, certified, proved, coef)
 
-    def _shortened(
-        self, problem: MarginProblem, theta: Floats, value: float
-    ) -> tuple[Floats, float]:
-        """Halve parameters while they are worse than none."""
+    def _shortened(self, problem: MarginProblem, theta: Floats) -> Floats:
+        """Halve parameters while they are worse than none, by the labelings found."""
         nothing = problem.evaluate(np.zeros_like(theta))[0]
         for _ in range(HALVINGS):
-            if value <= nothing:
+            if problem.evaluate(theta)[0] <= nothing:
                 break
             theta = 0.5 * theta
-            value = self._look(problem, theta)[0]
-        return theta, value
+        return theta
 
     def _rates(self, problem: MarginProblem) -> Floats:
         model = problem.model

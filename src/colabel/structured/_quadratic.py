@@ -243,7 +243,7 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         sizes, constant = (X.shape[1], Y.shape[1]), float(self.bias_scale) * np.sqrt(m2)
         model: Any = SpinPairwise(*sizes, oracles.sign, kappa, constant)
         if oracles.sign is None:
-            model = LinearPairwise(*sizes, model.edges, np.zeros(0), constant)
+            model = LinearPairwise(*sizes, np.zeros((0, 2), np.int64), np.zeros(0), constant)
         chosen = oracles.choose(Y.shape[1])
         return oracles.problem(model, oracles.loss, chosen, X, Y, weight, penalty)
 
