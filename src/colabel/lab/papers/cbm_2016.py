@@ -176,15 +176,17 @@ V_CRF = dict(zip(DATA, (1.0, 1.0, 0.1, 1.0), strict=True))
 K_LR = dict(zip(DATA, (20, 45, 40, 50), strict=True))
 K_GB = dict(zip(DATA, (25, 45, 20, 5), strict=True))
 STEPS = dict(zip(DATA, (12, 4, 4, 12), strict=True))
+# A prior so weak leaves optima of 1e-5 to 1e-3 of what base rates cost: of those, 1e-3 is enough.
+TOL = {"rcv1subset1": {"tol": 1e-3}}
 
 
 def _binary() -> dict[str, dict[str, Any]]:
     # Theirs is a softmax of two classes, with a prior on both weights: twice the variance.
-    return {data: {"C": 2.0 * v} for data, v in V_LR.items()}
+    return {data: {"C": 2.0 * v, **TOL.get(data, {})} for data, v in V_LR.items()}
 
 
 def _multinomial() -> dict[str, dict[str, Any]]:
-    return {data: {"C": v} for data, v in V_LR.items()}
+    return {data: {"C": v, **TOL.get(data, {})} for data, v in V_LR.items()}
 
 
 def _mixture(data: str, n_components: int) -> dict[str, Any]:
