@@ -21,7 +21,7 @@ SMALL = {
     "cdn": {"n_samples": 10},
     "cbm-lr": {"n_components": 3, "n_steps": 2},
     "cbm-gb": {"n_components": 3, "n_steps": 2},
-    **{f"quad-{kind}": {"max_iter": 2} for kind in ("mincut", "sdp", "spectral")},
+    **{f"quad-{kind}": {"max_iter": 2} for kind in ("exact", "mincut", "sdp", "spectral")},
 }
 
 

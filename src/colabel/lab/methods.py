@@ -190,6 +190,14 @@ METHODS: dict[str, Method] = {
             {"alpha": PENALTIES},
         ),
         Method(
+            "quad-exact",
+            _new("structured.QuadraticPriorSVC"),
+            "relaxations-2015",
+            "linear, with a learned prior; exact",
+            QUADRATIC,
+            demo=False,
+        ),
+        Method(
             "quad-mincut",
             _new("structured.QuadraticPriorSVC", sign="attractive", inference="mincut"),
             "relaxations-2015",

@@ -26,6 +26,8 @@ DECAY, DECAY_SQUARES = 0.9, 0.99
 # Times the objective is looked at.
 LOOKS, HALVINGS = 10, 12
 FEWEST, MOST, VISITS = 30, 100, 30_000
+# Steps of this over the root of their number: what noise adds up to does not depend on the number.
+REACH = 2.25
 
 
 class AveragedDescent(BaseEstimator):
@@ -35,10 +37,11 @@ class AveragedDescent(BaseEstimator):
     ----------
     n_passes : int or None, default=None
         ``None`` is 30, and up to 100 where there are less than 1000 samples.
-    rate : float, default=0.1
-        Length of a step, in units of one over the norm of the rows.
-    rate_pairs : float, default=0.01
-        Length of a step of the prior.
+    rate : float or None, default=None
+        Length of the first steps, in units of one over the norm of the rows. ``None`` is 2.25 over
+        the root of their number: about .1 for 500, the longer the fewer they are.
+    rate_pairs : float or None, default=None
+        That of the prior; ``None`` is a tenth of ``rate``.
     batch : int, default=64
         Samples of a step.
     random_state : int, default=0
@@ -53,8 +56,8 @@ class AveragedDescent(BaseEstimator):
     def __init__(
         self,
         n_passes: int | None = None,
-        rate: float = 0.1,
-        rate_pairs: float = 0.01,
+        rate: float | None = None,
+        rate_pairs: float | None = None,
         batch: int = 64,
         random_state: int = 0,
     ) -> None:
@@ -86,11 +89,11 @@ class AveragedDescent(BaseEstimator):
             ``converged`` is true: all passes were made. Means that are worse than no parameters at
             all are shortened, which changes no prediction.
         """
-        run = _Adam(problem, self._rates(problem), state)
         random, n = np.random.RandomState(self.random_state), problem.n_samples
         n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
         n_passes = n_passes if self.n_passes is None else int(self.n_passes)
         n_steps = n_passes * -(-n // self.batch)
+        run = _Adam(problem, self._rates(problem, n_steps), state)
         trace: list[tuple[float, ...]] = []
         for done in range(1, n_passes + 1):
             order = random.permutation(n)
@@ -115,14 +118,16 @@ class AveragedDescent(BaseEstimator):
             theta = 0.5 * theta
         return theta
 
-    def _rates(self, problem: MarginProblem) -> Floats:
+    def _rates(self, problem: MarginProblem, n_steps: int) -> Floats:
         model = problem.model
         unit = np.sqrt(float(problem.share @ problem.rows[3]))
         unit = unit if unit > 0.0 else 1.0
-        rates = np.full(model.size, self.rate / unit)
+        rate = REACH / np.sqrt(n_steps) if self.rate is None else self.rate
+        rates = np.full(model.size, rate / unit)
         n_pairs = len(model.edges)
         if n_pairs:
-            rates[model.size - n_pairs :] = self.rate_pairs / model.kappa
+            of_pairs = 0.1 * rate if self.rate_pairs is None else self.rate_pairs
+            rates[model.size - n_pairs :] = of_pairs / model.kappa
         return rates
 
     def _look(self, problem: MarginProblem, theta: Floats) -> tuple[float, ...]:

@@ -1,13 +1,14 @@
-"""Features so large that their squares are beyond double precision."""
+"""How large features are: the unit of penalties, and what cannot be squared."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["check_magnitude", "largest_magnitude"]
+__all__ = ["check_magnitude", "largest_magnitude", "mean_squared_norm"]
 
 # A hundred million squares of this add up within double precision.
 LARGEST = 1e150
@@ -25,6 +26,22 @@ def check_magnitude(X: Any) -> None:
         raise ValueError(
             f"X holds {largest:.3g}, whose square is beyond double precision; scale the features"
         )
+
+
+def mean_squared_norm(X: Any, weight: NDArray[np.float64] | None = None) -> float:
+    """Return the mean squared norm of the rows of ``X``, dense or sparse.
+
+    It is 1 where rows are zero or too small or large to be squared: they have no unit.
+    """
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=np.float64)
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("nd,nd->n", X, X, dtype=np.float64)
+    total = float(len(squares) if weight is None else weight.sum())
+    sum_of_squares = float(squares.sum() if weight is None else weight @ squares)
+    mean = sum_of_squares / total if total > 0.0 else 1.0
+    return mean if np.finfo(float).tiny < mean < np.inf else 1.0
 
 
 def largest_magnitude(X: Any) -> float:

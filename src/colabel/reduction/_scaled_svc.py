@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
+from colabel.learners.magnitude import mean_squared_norm
+
 __all__ = ["ScaledLinearSVC"]
 
 
@@ -46,15 +48,10 @@ class ScaledLinearSVC(LinearSVC):
 
 def _mean_squared_norm(X: Any, sample_weight: Any) -> float:
     """Mean squared row norm, 1 where it is not a positive number (``fit`` will say why)."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        squares = np.asarray(X.multiply(X).sum(axis=1)) if X.dtype.kind in "biuf" else np.empty(0)
-    else:
-        X = np.asarray(X)
-        numeric = X.ndim == 2 and X.dtype.kind in "biuf"
-        squares = np.einsum("nd,nd->n", X, X, dtype=np.float64) if numeric else np.empty(0)
-    weight = np.ones(len(squares)) if sample_weight is None else np.asarray(sample_weight)
-    if not len(squares) or weight.shape != squares.shape or not weight.sum() > 0:
+    X = X if sparse.issparse(X) else np.asarray(X)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
         return 1.0
-    mean = float(np.average(squares, weights=weight))
-    return mean if np.isfinite(mean) and mean > 0 else 1.0
+    if weight is not None and (weight.shape != X.shape[:1] or weight.dtype.kind not in "biuf"):
+        return 1.0
+    return mean_squared_norm(X, weight)

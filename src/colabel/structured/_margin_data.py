@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from colabel.decoders import BaseDecoder, GraphCut, Threshold
 from colabel.decoders.certificate import algorithm_3
 from colabel.learners.distinct_rows import distinct_rows
+from colabel.learners.magnitude import mean_squared_norm
 from colabel.learners.margin import MarginProblem
 from colabel.losses import BaseLoss
 from colabel.models import LinearPairwise, frequent_pairs
@@ -55,10 +56,7 @@ class MarginData:
         self.edges, self.C = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
         if settings.couplings:
             self.edges, self.C = frequent_pairs(self.Y, settings.pairs, self.weight)
-        norms = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
-        square = float(self.weight @ norms) / float(self.weight.sum())
-        # Rows of zeros, or too small to be squared, have no unit.
-        self.unit = np.sqrt(square) if square > np.finfo(float).tiny else 1.0
+        self.unit = np.sqrt(mean_squared_norm(self.X, self.weight))
         self.constant = settings.intercept * self.unit
         self.m2 = self.unit**2 + self.constant**2
 

@@ -13,7 +13,9 @@ from colabel.learners.margin import MarginSolution
 __all__ = ["keep_solution"]
 
 
-def keep_solution(estimator: Any, found: MarginSolution, advice: str) -> None:
+def keep_solution(
+    estimator: Any, found: MarginSolution, advice: str, unit: str = "passes"
+) -> None:
     """Set the attributes that tell of the optimum; warn, at the caller's line, of an open gap."""
     estimator.history_, estimator.lower_bounds_ = found.history, found.lower
     estimator.certified_ = found.certified
@@ -22,7 +24,7 @@ def keep_solution(estimator: Any, found: MarginSolution, advice: str) -> None:
     estimator.objective_ = float(found.lower.max()) + found.gap
     if not found.converged:
         warnings.warn(
-            f"{type(estimator).__name__} stopped after {found.n_iter} passes: its objective, "
+            f"{type(estimator).__name__} stopped after {found.n_iter} {unit}: its objective, "
             f"{estimator.objective_:.4g}, is up to {estimator.gap_:.2g} too high; {advice}",
             ConvergenceWarning,
             stacklevel=_levels_inside() + 1,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
@@ -22,7 +23,7 @@ from colabel.learners.averaged import AveragedDescent
 from colabel.learners.block_dual import BlockDual
 from colabel.learners.cutting_plane import CuttingPlane
 from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import check_magnitude
+from colabel.learners.magnitude import check_magnitude, mean_squared_norm
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.learners.quasi_newton import QuasiNewton
 from colabel.learners.ridge import ridge_weights
@@ -41,6 +42,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 LEARNERS = ("averaged", "optimal", "bmrm", "subgradient")
+STEPPING = AveragedDescent | SubgradientDescent
 MAX_ITER = {"dual": 1000, "lbfgs": 1000, "bmrm": 3000, "subgradient": 100_000}
 ROUGH = 1e-4
 # Rows or features beyond which no ridge regression is solved to start from.
@@ -73,11 +75,13 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         Weight of recall in ``"fbeta"``.
     bias_scale : float, default=1.0
         Value of the constant feature behind ``b``, in units of the norm of the rows; 0 is none.
-    learner : {"averaged", "optimal", "bmrm", "subgradient"}, default="averaged"
+    learner : {"averaged", "optimal", "bmrm", "subgradient"} or a learner, default="averaged"
         ``"averaged"``: the mean of mini-batch steps, which leaves the optimum of the objective
         aside and predicts better by it. ``"optimal"``: the optimum, proved; by block-coordinate
         dual ascent, for the relaxations by L-BFGS and cutting planes. ``"bmrm"``: by cutting
-        planes alone. ``"subgradient"``: one random sample a step, as published.
+        planes alone. ``"subgradient"``: one random sample a step, as published. Or an
+        ``AveragedDescent`` or ``SubgradientDescent`` of ``colabel.learners``, with steps and seed
+        of its own.
     limit : int, default=1000
         Most graph cuts, or nodes of a search tree, for one sample, where such are used.
     decoder : str, BaseDecoder or None, default=None
@@ -152,7 +156,7 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         loss: str | BaseLoss = "f1",
         beta: float = 1.0,
         bias_scale: float = 1.0,
-        learner: str = "averaged",
+        learner: str | AveragedDescent | SubgradientDescent = "averaged",
         limit: int = 1000,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
@@ -220,7 +224,7 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         self, problem: MarginProblem, oracles: QuadraticOracles, report: Any
     ) -> MarginSolution:
         learner = self._learner(oracles)
-        if self.learner in ("averaged", "subgradient"):
+        if isinstance(learner, STEPPING):
             return learner.solve(problem, _ridge_start(problem), report)
         if not (oracles.relaxes and oracles.inference == "sdp" and self.learner == "optimal"):
             return learner.solve(problem, None, report)
@@ -234,10 +238,7 @@ class QuadraticPriorSVC(MultiLabelClassifier):
     def _problem(
         self, oracles: QuadraticOracles, X: Any, Y: Labels, weight: Floats
     ) -> MarginProblem:
-        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        m2 = float(weight @ norms) / float(weight.sum())
-        # Rows of zeros, or too small to be squared, have no unit.
-        m2 = m2 if m2 > np.finfo(float).tiny else 1.0
+        m2 = mean_squared_norm(X, weight)
         penalty = self.lambda_w * m2
         kappa = float(np.sqrt(penalty / (2.0 * self.lambda_a)))  # |A|^2 counts each pair twice
         sizes, constant = (X.shape[1], Y.shape[1]), float(self.bias_scale) * np.sqrt(m2)
@@ -250,10 +251,12 @@ class QuadraticPriorSVC(MultiLabelClassifier):
     def _oracles(self, sign: str | None) -> QuadraticOracles:
         loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
         # Where steps are as noisy as samples are, a rough solution is as good as any.
-        tol = ROUGH if self.learner in ("averaged", "subgradient") else RELAXED_TOL
+        tol = RELAXED_TOL if self.learner in ("optimal", "bmrm") else ROUGH
         return QuadraticOracles(sign, self.inference, loss, int(self.limit), tol)
 
     def _learner(self, oracles: QuadraticOracles, tol: float | None = None) -> Any:
+        if isinstance(self.learner, STEPPING):
+            return clone(self.learner)
         tol = self.tol if tol is None else tol
         kind = self._kind(oracles)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -287,20 +290,19 @@ class QuadraticPriorSVC(MultiLabelClassifier):
         self.prior_ = np.zeros((model.n_labels, model.n_labels))
         if oracles.sign is not None:
             self.prior_ = model.prior(found.coef)
-        keep_solution(self, found, self._advice(found, oracles))
+        keep_solution(self, found, *self._advice(found, oracles))
 
-    def _advice(self, found: MarginSolution, oracles: QuadraticOracles) -> str:
+    def _advice(self, found: MarginSolution, oracles: QuadraticOracles) -> tuple[str, str]:
         """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
-        kind = self._kind(oracles)
-        if kind in ("averaged", "subgradient"):
-            return 'use learner="optimal", or another lambda_w'
-        if found.n_iter >= self._most(kind):
-            return "raise max_iter, lambda_w or tol"
+        if self.learner not in ("optimal", "bmrm"):
+            return 'use learner="optimal", or another lambda_w', "steps"
+        if found.n_iter >= self._most(self._kind(oracles)):
+            return "raise max_iter, lambda_w or tol", "passes"
         if oracles.relaxes:
-            return "raise lambda_w or tol"
+            return "raise lambda_w or tol", "passes"
         if oracles.searches:
-            return 'raise limit, or use inference="sdp", which proves its own optimum'
-        return 'use inference="sdp", which proves its own optimum, or raise tol'
+            return 'raise limit, or use inference="sdp", which proves its own optimum', "passes"
+        return 'use inference="sdp", which proves its own optimum, or raise tol', "passes"
 
     def _scores(self, X: Any) -> Modular | Pairwise:
         unary = np.asarray(X @ self.coef_.T) + self.intercept_
@@ -323,7 +325,8 @@ class QuadraticPriorSVC(MultiLabelClassifier):
             check_real(getattr(self, name), name, above=0.0)
         check_real(self.bias_scale, "bias_scale", least=0.0)
         check_choice(self.inference, "inference", ("exact", "mincut", "sdp", "spectral"))
-        check_choice(self.learner, "learner", LEARNERS)
+        if not isinstance(self.learner, STEPPING):
+            check_choice(self.learner, "learner", LEARNERS)
         check_whole(self.limit, "limit", least=0)
         if self.max_iter is not None:
             check_whole(self.max_iter, "max_iter", least=1)

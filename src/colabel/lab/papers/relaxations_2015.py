@@ -7,29 +7,36 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
 
 from colabel.lab.plans import Entry, Plan, register
-from colabel.model_selection import IterativeStratifiedKFold
 from colabel.reduction import BinaryRelevance
 
 __all__ = ["TABLE_2", "TABLE_3", "TABLE_4"]
 
-Space = Mapping[str, tuple[float, ...]]
+Space = Mapping[str, tuple[Any, ...]]
 
 DATA = ("yeast", "enron", "medical", "bibtex")
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # Share of the training rows that is held out to choose penalties.
 HELD_OUT = 0.2
-# In units of the mean squared norm of the rows.
-HAMMING: Space = {"lambda_w": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)}
-F1: Space = {"lambda_w": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)}
-PRIOR: Space = {"lambda_a": (1.0, 0.1)}
-# Share of the label pairs that are coupled in [20].
+# In units of the mean squared norm of the rows, which are as they are, or of norm 1.
+PENALTIES: Space = {
+    "svm__lambda_w": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4),
+    "rows": ("passthrough", Normalizer()),
+}
+PRIOR: Space = {"svm__lambda_a": (1.0, 0.1)}
+# Share of the label pairs that are coupled in [20]: half on yeast, a twentieth elsewhere, as there.
 PAIRS = {"yeast": 0.5, "enron": 0.05, "medical": 0.05, "bibtex": 0.05}
 # The semidefinite relaxation is solved for several numbers of labels where the loss is F1.
 BRIEF = {"max_iter": 10}
 # Fewer settings where a pass takes seconds.
-BIBTEX: Space = {"lambda_w": (3e-4, 1e-4, 3e-5), "lambda_a": (0.1,)}
+BIBTEX: Space = {
+    "svm__lambda_w": (1e-3, 3e-4, 1e-4),
+    "svm__lambda_a": (0.1,),
+    "rows": ("passthrough",),
+}
 SIGNS = {"A ≤ 0": "attractive", "A ≥ 0": "repulsive", "any A": "any"}
 
 
@@ -39,7 +46,7 @@ def _search_each_label(estimator: BinaryRelevance) -> BinaryRelevance:
         BinaryRelevance(estimator.estimator),
         {"estimator__C": list(GRID)},
         scoring="accuracy",  # one label at a time: Hamming loss is one minus it
-        cv=IterativeStratifiedKFold(5, random_state=0),
+        cv=ShuffleSplit(1, test_size=HELD_OUT, random_state=0),
     )
     return BinaryRelevance(search)
 
@@ -52,6 +59,11 @@ def _search_path(estimator: Any) -> Any:
     kept = {name: getattr(estimator, name) for name in names}
     cv = ShuffleSplit(1, test_size=HELD_OUT, random_state=estimator.random_state)
     return SubmodularSVCCV(cv=cv, tol=1e-2, **kept)
+
+
+def _scalable(estimator: Any) -> Pipeline:
+    """Let the search choose whether rows are scaled to norm 1."""
+    return Pipeline([("rows", "passthrough"), ("svm", estimator)])
 
 
 def _numbers(*values: float | None) -> dict[str, float]:
@@ -74,9 +86,8 @@ def _quad(
     name: str, published: Mapping[str, float], method: str, loss: str, **params: Any
 ) -> Entry:
     """Return a column of the quadratic prior; ``sign=None`` is none."""
-    space = F1 if loss == "f1" else HAMMING
-    if params.get("sign", "any") is not None:
-        space = {**space, **PRIOR}
+    prior = {} if params.get("sign", "any") is None else PRIOR
+    space = {**PENALTIES, **prior}
     fixed = {"loss": loss, **params}
     return Entry(
         name,
@@ -86,14 +97,15 @@ def _quad(
         space=space,
         space_of={"bibtex": {key: BIBTEX[key] for key in space}},
         holdout=HELD_OUT,
+        wrap=_scalable,
     )
 
 
 def _quick(entries: tuple[Entry, ...], names: tuple[str, ...]) -> tuple[Entry, ...]:
     """Keep some columns, and search less."""
-    few = {"estimator__C": (0.1, 1.0), "lambda_w": (1e-2, 1e-3), "lambda_a": (0.1,)}
+    few = {"estimator__C": (0.1, 1.0), "svm__lambda_w": (1e-2, 1e-3), "svm__lambda_a": (0.1,)}
     return tuple(
-        replace(entry, space={key: few[key] for key in entry.space})
+        replace(entry, space={key: few[key] for key in entry.space if key in few})
         for entry in entries
         if entry.name in names
     )
@@ -102,8 +114,9 @@ def _quick(entries: tuple[Entry, ...], names: tuple[str, ...]) -> tuple[Entry, .
 OVR = _ovr("OvR", _numbers(0.39, 0.48, 0.29, 0.61))
 OUR_NOTE = (
     "Penalties are chosen by F1 on a fifth of the training rows, drawn by the seed, as published; "
-    "the refit to all training rows is ours, as is the learner: the mean of mini-batch steps. Rows "
-    "are not scaled. On bibtex fewer penalties are tried. Seconds include the search."
+    "the refit to all training rows is ours, as is the learner: the mean of mini-batch steps. So "
+    "is whether rows have norm 1. On bibtex fewer penalties are tried, and rows are as they are. "
+    "Seconds include the search."
 )
 
 TABLE_2 = register(
@@ -121,6 +134,7 @@ TABLE_2 = register(
                 _numbers(0.39, 0.48, 0.29, 0.61),
                 space={"estimator__C": GRID},
                 tune_for="example_f1",
+                holdout=HELD_OUT,
             ),
             Entry(
                 "single λ, Hamming",
@@ -128,6 +142,7 @@ TABLE_2 = register(
                 _numbers(0.40, 0.49, 0.29, 0.66),
                 space={"estimator__C": GRID},
                 tune_for="hamming_loss",
+                holdout=HELD_OUT,
             ),
             Entry(
                 "multiple λ, Hamming",
@@ -136,7 +151,8 @@ TABLE_2 = register(
                 wrap=_search_each_label,
             ),
         ),
-        note="The penalty is chosen by five folds of the training data, not by one held-out part.",
+        note="The penalty is chosen on a fifth of the training rows, as published; what is chosen "
+        "is fitted to all of them, which is ours.",
     )
 )
 
@@ -163,7 +179,7 @@ COLUMNS_3 = (
         _quad(f"Spectral, {name}", SPECTRAL[name], "quad-spectral", "hamming", sign=sign)
         for name, sign in SIGNS.items()
     ),
-    _quad("F1, exact", {}, "quad-sdp", "f1", inference="exact"),
+    _quad("F1, exact", {}, "quad-exact", "f1"),
     _quad("F1, MC", {}, "quad-mincut", "f1"),
     _quad("F1, SDP", {}, "quad-sdp", "f1", **BRIEF),
     _quad("F1, spectral", {}, "quad-spectral", "f1"),
