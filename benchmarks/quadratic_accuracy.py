@@ -22,7 +22,6 @@ from sklearn.pipeline import Pipeline
 
 from colabel.datasets import load
 from colabel.lab.papers.relaxations_2015 import (
-    BRIEF,
     COLUMNS_4,
     MC,
     PENALTIES,
@@ -49,8 +48,7 @@ def settings():
         for inference in ("exact", "sdp", "spectral"):
             for sign in SIGNS.values():
                 name = f"{loss}-{inference}" + ("" if sign == "any" else f"-{sign}")
-                brief = BRIEF if (inference, loss) == ("sdp", "f1") else {}
-                found[name] = {"loss": loss, "sign": sign, "inference": inference, **brief}
+                found[name] = {"loss": loss, "sign": sign, "inference": inference}
     return found
 
 

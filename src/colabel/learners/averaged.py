@@ -10,6 +10,7 @@ between labelings that violate the margin about as much, and their mean weighs t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,9 @@ Floats = NDArray[np.float64]
 
 # Decay of the means of gradients and of their squares, per step.
 DECAY, DECAY_SQUARES = 0.9, 0.99
-# Times the objective is looked at.
-LOOKS, HALVINGS = 10, 12
+# Times the objective is looked at, and passes that are worth a look.
+LOOKS, WORTH = 10, 3
+HALVINGS = 12
 FEWEST, MOST, VISITS = 30, 100, 30_000
 # Steps of this over the root of their number: what noise adds up to does not depend on the number.
 REACH = 2.25
@@ -94,29 +96,31 @@ class AveragedDescent(BaseEstimator):
         n_passes = n_passes if self.n_passes is None else int(self.n_passes)
         n_steps = n_passes * -(-n // self.batch)
         run = _Adam(problem, self._rates(problem, n_steps), state)
-        trace: list[tuple[float, ...]] = []
+        n_looks = min(LOOKS, max(1, n_passes // WORTH))
+        trace: list[_Look] = []
         for done in range(1, n_passes + 1):
             order = random.permutation(n)
             for i in range(0, n, self.batch):
                 run.step(order[i : i + self.batch], n_steps)
-            if done * LOOKS // n_passes > (done - 1) * LOOKS // n_passes:
-                trace.append(self._look(problem, run.mean()))
+            if done * n_looks // n_passes > (done - 1) * n_looks // n_passes:
+                trace.append(_Look.at(problem, run.mean()))
                 if report is not None:
-                    report(done, trace[-1][0], trace[-1][0] - trace[-1][1])
-        history, lower, certified, proved = problem.trace(trace)
-        coef, lower = self._shortened(problem, run.mean()), np.maximum.accumulate(lower)
-        bound = problem.verified(coef, self._look(problem, coef)[0], 1)
+                    report(done, trace[-1].upper, trace[-1].upper - trace[-1].lower)
+        last = self._shortened(problem, trace[-1])
+        coef, bound = last.theta, problem.verified(last.theta, last.upper, 1)
+        history, lower, certified, proved = problem.trace([look.row for look in trace])
+        lower = np.maximum.accumulate(lower)
         gap = bound - float(lower[-1])
         return MarginSolution(coef, history, gap, True, n_passes, lower, certified, proved, coef)
 
-    def _shortened(self, problem: MarginProblem, theta: Floats) -> Floats:
+    def _shortened(self, problem: MarginProblem, look: _Look) -> _Look:
         """Halve parameters while they are worse than none, by the labelings found."""
-        nothing = problem.evaluate(np.zeros_like(theta))[0]
+        nothing = problem.evaluate(np.zeros_like(look.theta))[0]
         for _ in range(HALVINGS):
-            if problem.evaluate(theta)[0] <= nothing:
+            if look.value <= nothing:
                 break
-            theta = 0.5 * theta
-        return theta
+            look = _Look.at(problem, 0.5 * look.theta)
+        return look
 
     def _rates(self, problem: MarginProblem, n_steps: int) -> Floats:
         model = problem.model
@@ -130,10 +134,29 @@ class AveragedDescent(BaseEstimator):
             rates[model.size - n_pairs :] = of_pairs / model.kappa
         return rates
 
-    def _look(self, problem: MarginProblem, theta: Floats) -> tuple[float, ...]:
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """The objective at a point, by the labelings found there, and its bounds."""
+
+    theta: Floats
+    value: float
+    upper: float
+    lower: float
+    shares: tuple[float, float]
+
+    @classmethod
+    def at(cls, problem: MarginProblem, theta: Floats) -> _Look:
+        """Look at all samples."""
         value, slope, found = problem.evaluate(theta)
         lower = problem.strong_bound(theta, value, slope)
-        return problem.ridge(theta) + found.upper, lower, found.certified, found.proved
+        shares = found.certified, found.proved
+        return cls(theta, value, problem.ridge(theta) + found.upper, lower, shares)
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        """As a problem's ``trace`` takes it."""
+        return self.upper, self.lower, *self.shares
 
 
 class _Adam:
