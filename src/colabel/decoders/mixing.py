@@ -141,7 +141,11 @@ class Mixing(BaseDecoder):
         # What is not proved need not be closer than the relaxation is solved.
         close = CLOSE if certify else max(CLOSE, float(self.tol))
         solvers = self._climb, self._bound if certify else self._top, close
-        found = best_sizes(Spins.of(scores), truth, counts_table, nonempty, first, solvers)
+        parts = []
+        for rows in _row_blocks(*truth.shape):
+            spins = Spins.of(scores.take(rows))
+            parts.append(best_sizes(spins, truth[rows], counts_table, nonempty, first, solvers))
+        found = _joined(parts, truth.shape)
         return found if certify else replace(found, upper_bound=np.full(len(truth), np.inf))
 
     def decode_counts(

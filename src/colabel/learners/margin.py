@@ -10,7 +10,7 @@ below the risk; its upper bounds give one above, which is what a duality gap has
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,19 +128,28 @@ class MarginProblem:
         """Whether labelings may be looked for by sorting besides: the oracle proves its own."""
         return self.loss.structure == "counts" and self.oracles[1] is self.oracles[2]
 
-    def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
-        """Find the labeling that violates the margin most, for the samples ``rows``."""
+    def tables(
+        self, theta: Floats, rows: NDArray[np.int64], step: int
+    ) -> Iterator[tuple[NDArray[np.int64], Any]]:
+        """Score the samples ``rows``, at most ``step`` of them at a time."""
         from colabel._kernels.plane_ascent import score_rows
 
         W, _ = self.model.split(theta)
-        parts, step = [], max(1, CELLS // self.model.n_labels)
         for i in range(0, len(rows), step):
             some = rows[i : i + step]
             unary = np.empty((len(some), self.model.n_labels))
             score_rows(self.rows, W, self.model.constant, some, unary)
-            table = self.model.table(unary, theta)
-            parts.append(loss_augmented(self.oracles[oracle], self.loss, table, self.Y[some]))
-        return Decoded.concatenate(parts)
+            yield some, self.model.table(unary, theta)
+
+    def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
+        """Find the labeling that violates the margin most, for the samples ``rows``."""
+        step = max(1, CELLS // self.model.n_labels)
+        return Decoded.concatenate(
+            [
+                loss_augmented(self.oracles[oracle], self.loss, table, self.Y[some])
+                for some, table in self.tables(theta, rows, step)
+            ]
+        )
 
     def violations(self, theta: Floats, oracle: int) -> Violations:
         """Decode all samples, and sum up: the risk and a bound on it."""

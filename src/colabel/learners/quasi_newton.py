@@ -152,15 +152,15 @@ class _Descent:
             rows = zip(found.history, found.lower, found.certified, strict=True)
             self.trace += [(*row, np.nan) for row in rows]
             self.lower = max(self.lower, float(found.lower.max()))
-            value = self.problem.evaluate(found.coef)[0]
-            if value < self.best:
-                self.best, self.coef = value, found.coef
-        return self.solution()
+            bound = float(found.lower.max()) + found.gap
+            if bound < self.best:  # both are of the objective: one proved, one found
+                self.coef = found.coef
+                return self.solution(bound)
+        return self.solution(self.problem.verified(self.coef, self.best, 1))
 
-    def solution(self) -> MarginSolution:
-        """Return what was found, its objective bounded by the strongest oracle."""
+    def solution(self, bound: float) -> MarginSolution:
+        """Return what was found; ``bound`` is on its objective, by the strongest oracle."""
         problem, tol = self.problem, self.learner.tol
-        bound = problem.verified(self.coef, self.best, 1)
         history, lower, certified, proved = problem.trace(self.trace)
         lower = np.maximum.accumulate(np.append(lower[:-1], self.lower))
         gap, n_iter = bound - self.lower, len(self.trace)

@@ -9,7 +9,6 @@ place of a labeling (Eqs. 31 to 33).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from colabel.learners.augment import relaxed_augmented
 from colabel.learners.margin import MarginProblem, Violations
-from colabel.scores import Pairwise
 
 __all__ = ["RelaxedProblem"]
 
@@ -47,7 +45,8 @@ class RelaxedProblem(MarginProblem):
         n_labels = self.model.n_labels
         first, second = np.empty((self.n_samples, n_labels)), np.zeros((n_labels, n_labels))
         risk, upper = 0.0, 0.0
-        for rows, table in self._tables(theta):
+        step = max(1, CELLS // n_labels**2)
+        for rows, table in self.tables(theta, np.arange(self.n_samples), step):
             found = relaxed_augmented(self.oracles[oracle], self.loss, table, self.Y[rows], certify)
             share = self.share[rows]
             first[rows] = share[:, None] * found.mean
@@ -70,18 +69,6 @@ class RelaxedProblem(MarginProblem):
         of_truth = self.model.feature_sum(x, truth, weight)
         slope = self.model.feature_of_moments(x, first, second) - of_truth
         return float(weight @ found.value) - float(of_truth @ theta), slope
-
-    def _tables(self, theta: Floats) -> Iterator[tuple[slice, Pairwise]]:
-        from colabel._kernels.plane_ascent import score_rows
-
-        W, _ = self.model.split(theta)
-        n_labels = self.model.n_labels
-        step = max(1, CELLS // n_labels**2)
-        for start in range(0, self.n_samples, step):
-            rows = slice(start, min(start + step, self.n_samples))
-            unary = np.empty((rows.stop - start, n_labels))
-            score_rows(self.rows, W, self.model.constant, np.arange(start, rows.stop), unary)
-            yield rows, self.model.table(unary, theta)
 
     def verified(self, theta: Floats, upper: float, oracle: int) -> float:
         """Bound the objective: ``upper`` is a value found in training, and proves nothing."""
