@@ -104,19 +104,10 @@ def test_a_run_says_how_it_was_made(run, files, tmp_path):
     assert {"python", "numpy", "scipy", "scikit-learn"} <= set(about["versions"])
 
 
-def test_the_same_seed_gives_the_same_measures_and_older_results_are_kept(run, files, tmp_path):
-    call = ["compare", files / "small.npz", "-m", "ovr-svm+global", "--split", "cv:2", "-o", "r"]
-    assert run(*call).code == 0
-    first = results(tmp_path / "r")
-    assert run(*call).code == 0
-    assert run(*call).code == 0
-    assert measures(results(tmp_path / "r")) == measures(first)
-    kept = sorted(path.name for path in (tmp_path / "r").glob("results-*.csv"))
-    assert len(kept) == 2
-    assert len(list((tmp_path / "r").glob("run-*.json"))) == 2
-    for name in kept:
-        with (tmp_path / "r" / name).open(newline="") as file:
-            assert measures(csv.DictReader(file)) == measures(first)
+def test_the_same_seed_gives_the_same_measures(run, files, tmp_path):
+    call = ["compare", files / "small.npz", "-m", "ovr-svm+global", "--split", "cv:2", "-o"]
+    assert run(*call, "r").code == run(*call, "s").code == 0
+    assert measures(results(tmp_path / "r")) == measures(results(tmp_path / "s"))
 
 
 def test_a_method_that_fails_is_recorded_and_the_run_goes_on(run, files, tmp_path, broken):

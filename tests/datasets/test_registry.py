@@ -59,6 +59,7 @@ def test_registry_names_every_dataset_of_the_collection():
     assert sorted(NAMES) == NAMES
     assert set(NAMES) == {
         *("20ng", "bibtex", "birds", "cal500", "corel5k", "delicious", "emotions", "enron"),
+        "frequency-gender",
         *("eurlex-dc-test", "eurlex-dc-train-discretized", "imdb", "mediamill-discretized"),
         *("mediamill-reduced", "mediamill-small", "medical", "ohsumed", "rcv1subset1"),
         *("reuters-k500", "scene", "tmc2007-500", "voice", "yeast"),

@@ -82,3 +82,13 @@ def test_a_loose_bound_shortens_nothing():
     np.testing.assert_allclose(found.coef, same.coef, rtol=1e-9)
     assert found.history[-1] > 5.0 > found.gap + found.lower[-1]
     assert found.gap + found.lower[-1] == pytest.approx(same.history[-1], rel=1e-9)
+
+
+def test_more_steps_are_shorter_ones():
+    problem = spin_problem(4, n=20)
+    few, many = (AveragedDescent(n, batch=4) for n in (10, 20))
+    same = AveragedDescent(10, rate=2.25 / np.sqrt(50), rate_pairs=0.225 / np.sqrt(50), batch=4)
+    np.testing.assert_array_equal(few.solve(problem).coef, same.solve(problem).coef)
+    rates = [learner._rates(problem, n)[[0, -1]] for learner, n in ((few, 50), (many, 100))]
+    np.testing.assert_allclose(rates[0], np.sqrt(2.0) * rates[1])
+    assert len(AveragedDescent(7).solve(problem).history) == 2, "a look is worth three passes"

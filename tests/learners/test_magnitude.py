@@ -15,7 +15,7 @@ from colabel import (
     LabelPowerset,
     PairwiseCRF,
 )
-from colabel.learners.magnitude import check_magnitude
+from colabel.learners.magnitude import check_magnitude, mean_squared_norm
 from colabel.mixture import _growers
 from colabel.reduction import BoostedClassifier
 
@@ -80,3 +80,22 @@ def test_nothing_is_too_large_for_nothing():
     check_magnitude(np.full((2, 2), -1e150))
     with pytest.raises(ValueError, match="X holds 2e"):
         check_magnitude(np.full((2, 2), -2e150))
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, bool])
+def test_the_unit_of_rows_is_their_mean_squared_norm(as_sparse, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-90, 90, (7, 3)).astype(dtype)
+    weight = np.arange(7.0)
+    squares = np.sum(X.astype(float) ** 2, axis=1)
+    given = sparse.csr_matrix(X) if as_sparse else X
+    assert mean_squared_norm(given) == pytest.approx(squares.mean())
+    assert mean_squared_norm(given, weight) == pytest.approx(np.average(squares, weights=weight))
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-200, np.nan, np.inf])
+def test_rows_that_cannot_be_squared_have_no_unit(value):
+    X = np.full((3, 2), value)
+    assert mean_squared_norm(X) == mean_squared_norm(sparse.csr_array(X)) == 1.0
+    assert mean_squared_norm(np.empty((0, 2))) == 1.0

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console, Group
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -61,11 +71,12 @@ def arrow(measure: str) -> str:
     return "↑" if upward else "↓"
 
 
-def _bar() -> Progress:
+def _bar(*columns: ProgressColumn) -> Progress:
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        *columns,
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -87,16 +98,79 @@ def trial_progress(method: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def progress() -> Iterator[dict[str, Any]]:
-    """Show a progress bar on stderr while ``compare`` runs with the callbacks given."""
-    with _bar() as bar:
-        task = bar.add_task("loading data", total=None)
-        yield {
-            "on_plan": lambda n_cells: bar.update(task, total=n_cells),
-            "on_start": lambda data, method: bar.update(
-                task, description=printable(f"{method} on {data}")
-            ),
-            "on_row": lambda row: bar.advance(task),
-        }
+    """Show a progress bar on stderr while ``compare`` runs with the callbacks given.
+
+    Stopped by Ctrl-C, it says how to go on.
+    """
+    count = _Count()
+    try:
+        with _bar(TextColumn("{task.fields[state]}", markup=False)) as bar:
+            task = bar.add_task("loading data", total=None, state="")
+
+            def show(**changes: Any) -> None:
+                bar.update(task, completed=count.n_done, state=count.state(), **changes)
+
+            def plan(n_cells: int) -> None:
+                count.n_cells = n_cells
+                show(total=n_cells)
+
+            def start(data: str, method: str) -> None:
+                count.start(data, method)
+                show(description=printable(f"{method} on {data}"))
+
+            def end(row: Row) -> None:
+                count.end(row)
+                show()
+
+            yield {"on_plan": plan, "on_start": start, "on_row": end}
+    except KeyboardInterrupt:
+        if count.n_cells:
+            print(f"colabel: {count.so_far()}", file=sys.stderr)  # noqa: T201
+        raise
+
+
+class _Count:
+    """Counts cells, and foresees how long the others take."""
+
+    def __init__(self) -> None:
+        self.n_cells = self.n_done = self.n_failed = self._n_known = 0
+        self._began = 0.0
+        self._running: Counter[tuple[str, str]] = Counter()
+
+    def start(self, data: str, method: str) -> None:
+        if not self._began:  # what was read before says nothing about the time of the others
+            self._n_known, self._began = self.n_done, time.monotonic()
+        self._running[data, method] += 1
+
+    def end(self, row: Row) -> None:
+        self.n_done += 1
+        self.n_failed += not row.result.ok
+        self._running -= Counter([(row.data, row.method)])  # another process's is none of ours
+
+    def state(self) -> str:
+        """Say how many cells run, how many have failed, and how long it takes still."""
+        parts = [f"{self._running.total()} running"] if self._running else []
+        parts += [f"{self.n_failed} failed"] if self.n_failed else []
+        n_left, n_run = self.n_cells - self.n_done, self.n_done - self._n_known
+        if self._began and n_run and n_left:
+            seconds = (time.monotonic() - self._began) / n_run * n_left
+            parts.append(f"about {duration(seconds)} left")
+        return ", ".join(parts)
+
+    def so_far(self) -> str:
+        """Say what is done, for those who stop here."""
+        return (
+            f"{self.n_done} of {self.n_cells} cells are done and kept; the same command goes on "
+            "from there"
+        )
+
+
+def duration(seconds: float) -> str:
+    """Put a time in the unit that a person would choose."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def summary_table(rows: list[Row], data: str) -> Group:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 DataList = Annotated[list[str], typer.Argument(metavar="DATA", help="Registered names or files.")]
 RunDir = Annotated[
     Path, typer.Option("-o", "--output", metavar="RUN_DIR", help="Folder for results.")
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", min=1, metavar="N", help="Cells at a time, in processes of their own."),
+]
+CellTimeout = Annotated[
+    float | None,
+    typer.Option("--cell-timeout", metavar="SECONDS", help="A cell that takes longer has failed."),
+]
+CellMemory = Annotated[
+    float | None,
+    typer.Option("--cell-memory", metavar="MB", help="A cell that needs more memory has failed."),
 ]
 
 
@@ -54,8 +66,15 @@ def compare(
     labels: Labels = None,
     xml: Xml = None,
     n_features: NFeatures = None,
+    jobs: Jobs = 1,
+    cell_timeout: CellTimeout = None,
+    cell_memory: CellMemory = None,
 ) -> None:
-    """Fit and measure methods on the same splits; write results.csv."""
+    """Fit and measure methods on the same splits; write results.csv.
+
+    The same command again goes on where it was stopped: cells that are done are read, cells that
+    failed are tried once more.
+    """
     from rich.console import Console
 
     from colabel.cli._tables import failures, progress, summary_table
@@ -68,6 +87,7 @@ def compare(
         return load_training_data(name, labels, xml, split, n_features=n_features)
 
     names = None if methods is None else _names(methods)
+    limits = check_limits(jobs, cell_timeout, cell_memory)
     check_folder(output)
     with progress() as callbacks:
         rows = run(
@@ -77,6 +97,7 @@ def compare(
             seeds=range(seeds),
             run_dir=output,
             load_data=load,
+            **limits,
             **callbacks,
         )
     console = Console()
@@ -90,6 +111,16 @@ def compare(
     if n_failed == len(rows):
         raise ColabelError(f"all {len(rows)} cells failed; the reasons are in {place}")
     console.print(shown(f"{len(rows)} cells, {n_failed} failed; {place}"), soft_wrap=True)
+
+
+def check_limits(
+    jobs: int, cell_timeout: float | None, cell_memory: float | None
+) -> dict[str, Any]:
+    """Return how cells are run as the laboratory takes it, or say what is wrong with it."""
+    for option, value in (("--cell-timeout", cell_timeout), ("--cell-memory", cell_memory)):
+        if value is not None and not value > 0:
+            raise typer.BadParameter(f"{option} must be above zero, not {value:g}")
+    return {"jobs": jobs, "cell_timeout": cell_timeout, "cell_memory": cell_memory}
 
 
 def _names(text: str) -> list[str]:

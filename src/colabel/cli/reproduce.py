@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from colabel.cli._app import app
 from colabel.cli._common import Json, check_folder, print_json
-from colabel.cli.compare import RunDir
+from colabel.cli.compare import CellMemory, CellTimeout, Jobs, RunDir, check_limits
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
@@ -27,19 +26,34 @@ def reproduce(
         bool, typer.Option("--quick", help="The table's small version: less data, one seed.")
     ] = False,
     as_json: Json = False,
+    jobs: Jobs = 1,
+    cell_timeout: CellTimeout = None,
+    cell_memory: CellMemory = None,
 ) -> None:
-    """Run a table of a paper and print our numbers beside the paper's."""
+    """Run a table of a paper and print our numbers beside the paper's.
+
+    The same command again goes on where it was stopped. Tables in one RUN_DIR share what is done.
+    """
     from colabel.cli._tables import progress
-    from colabel.lab.plans import find_plans
-    from colabel.lab.plans import reproduce as run
+    from colabel.lab import find_plans
+    from colabel.lab import reproduce as run
 
     plans = find_plans(paper)
+    limits = check_limits(jobs, cell_timeout, cell_memory)
     check_folder(output)
     results: list[Reproduced] = []
-    done: dict[Hashable, CellResult] = {}  # tables of one paper share many cells
+    done: dict[str, CellResult] = {}  # tables of one paper share many cells
     for plan in plans:
         with progress() as callbacks:
-            found = run(plan, output / plan.name, quick=quick, done=done, **callbacks)
+            found = run(
+                plan,
+                output / plan.name,
+                store_dir=output,
+                quick=quick,
+                done=done,
+                **limits,
+                **callbacks,
+            )
         results.append(found)
     if as_json:
         print_json([_as_dict(found) for found in results])

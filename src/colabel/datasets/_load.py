@@ -12,6 +12,7 @@ from scipy import sparse
 
 from colabel.datasets._dataset import Dataset
 from colabel.datasets._find import require
+from colabel.datasets._frequency_gender import frequency_gender
 from colabel.datasets._registry import (
     SPLITS,
     DatasetInfo,
@@ -24,6 +25,9 @@ from colabel.datasets.formats import read
 from colabel.exceptions import DataFormatError, DatasetNotFoundError, UnknownNameError
 
 __all__ = ["load"]
+
+# Data sets that are made from the files of another.
+MADE_FROM = {"frequency-gender": frequency_gender}
 
 
 def load(
@@ -123,7 +127,8 @@ def _load_registered(info: DatasetInfo, split: str, given: dict[str, Any]) -> Da
     if names[0].endswith(".svm"):  # the text does not say how wide it is, and halves must agree
         options |= {"n_features": info.n_features, "n_labels": info.n_labels}
     parts = [read(paths[name], **options) for name in names]
-    return _join(parts, info, split, [str(paths[name]) for name in names])
+    found = _join(parts, info, split, [str(paths[name]) for name in names])
+    return MADE_FROM[info.name](found) if info.name in MADE_FROM else found
 
 
 def _check_options(info: DatasetInfo, given: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from colabel.decoders.graph_cut import GraphCut
 from colabel.decoders.marginal import Marginal
 from colabel.decoders.mixing import Mixing
 from colabel.decoders.mixture_mode import MixtureMode
+from colabel.decoders.one_per_set import OnePerSet
 from colabel.decoders.pairwise_mode import PairwiseMode
 from colabel.decoders.parametric_cut import ParametricCut, parametric_cut, total_variation
 from colabel.decoders.spectral import Spectral
@@ -34,6 +35,7 @@ __all__ = [
     "Marginal",
     "Mixing",
     "MixtureMode",
+    "OnePerSet",
     "PairwiseMode",
     "ParametricCut",
     "Spectral",
@@ -60,6 +62,7 @@ DECODERS: dict[str, type[BaseDecoder]] = {
     "mixing": Mixing,
     "branch_and_bound": BranchAndBound,
     "pairwise_mode": PairwiseMode,
+    "one_per_set": OnePerSet,
 }
 
 

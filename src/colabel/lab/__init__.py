@@ -2,7 +2,8 @@
 
 from colabel.lab.compare import compare, default_methods, summarise
 from colabel.lab.methods import METHODS, list_methods, make
-from colabel.lab.plans import Entry, Plan, find_plans, list_plans, register, reproduce
+from colabel.lab.plans import Entry, Plan, find_plans, list_plans, register
+from colabel.lab.tables import reproduce
 from colabel.lab.tune import Trial, Tuning, tune
 
 __all__ = [

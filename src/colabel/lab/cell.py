@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
 from colabel.lab.memory import peak_memory_mb, reset_peak
 from colabel.metrics import evaluate
 
-__all__ = ["CellResult", "run_cell", "scores_of"]
+__all__ = ["CellResult", "brief", "first_sentence", "missing_values", "run_cell", "scores_of"]
+
+LONG_MESSAGE = 200
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What running a cell gave: measures, or the reason why there are none."""
+    """What running a cell gave: measures, or the reason why there are none.
+
+    ``traces`` has values iteration by iteration, for figures of training itself.
+    """
 
     status: str
     measures: dict[str, float] = field(default_factory=dict)
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     peak_memory_mb: float = float("nan")
+    traceback: str = field(default="", repr=False)
+    traces: dict[str, list[float]] = field(default_factory=dict, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -47,10 +57,44 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
         )
     except Exception as error:  # the run goes on, and the reason is kept
         reason = " ".join(str(error).split()) or "no reason given"
-        return CellResult(f"failed: {type(error).__name__}: {reason}")
+        status = f"failed: {type(error).__name__}: {reason}"
+        return CellResult(status, traceback=traceback.format_exc())
     return CellResult("ok", measures, fitted - started, predicted - fitted, peak_memory_mb())
 
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> Any:
     """Score each label for the ranking measures, or None where the method has no scores."""
     return label_scores(estimator, X, n_labels) if has_label_scores(estimator) else None
+
+
+def brief(result: CellResult, train: Dataset, test: Dataset) -> CellResult:
+    """Keep one sentence of why a cell failed; of missing values, one that says where they are."""
+    if result.ok:
+        return result
+    missing = missing_values(train) or missing_values(test) if "NaN" in result.status else None
+    if missing is not None:
+        return replace(result, status=f"failed: {missing}; fill them in or leave such columns out")
+    return replace(result, status=first_sentence(result.status))
+
+
+def first_sentence(text: str) -> str:
+    """Return a message on one line; of a long one, its first sentence alone."""
+    line = " ".join(text.split())
+    return line.split(". ")[0] if len(line) > LONG_MESSAGE else line
+
+
+def missing_values(data: Dataset) -> str | None:
+    """Say how many features are missing, and where the first is; None where all are there."""
+    rows, columns = np.nonzero(np.isnan(data.X)) if not data.is_sparse else _stored_nan(data.X)
+    if not len(rows):
+        return None
+    name = data.feature_names[columns.min()]
+    here = int((columns == columns.min()).sum())
+    values = "missing value" if here == 1 else "missing values"
+    return f"column {name!r} has {here} {values} ({len(rows)} in all)"
+
+
+def _stored_nan(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    entries = X.tocoo()
+    is_missing = np.isnan(entries.data)
+    return entries.row[is_missing], entries.col[is_missing]

@@ -6,18 +6,22 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from colabel.datasets import Dataset, load
-from colabel.lab.cell import CellResult, run_cell
+from colabel.lab.cell import CellResult, first_sentence, missing_values
 from colabel.lab.methods import METHODS, get_method, make
+from colabel.lab.results_file import ResultFile
+from colabel.lab.rows import Cell, Row, Variant
+from colabel.lab.running import run_cells
 from colabel.lab.splits import Fold, check_split, default_split, list_folds
-from colabel.lab.store import ResultFile
+from colabel.lab.store import Store
+from colabel.lab.workers import Limits
 
 __all__ = [
     "Row",
@@ -25,57 +29,14 @@ __all__ = [
     "compare",
     "default_methods",
     "first_sentence",
+    "list_cells",
     "missing_values",
+    "run_in_folder",
     "summarise",
 ]
 
 # Up to how many distinct label sets in training a method is quick enough to run unasked.
 MAX_LABEL_SETS = {"powset": 300}
-LONG_MESSAGE = 200
-
-
-@dataclass(frozen=True)
-class Variant:
-    """An estimator to compare: its name, how to build it for a seed, and its parameters.
-
-    ``key`` is equal for variants that build equal estimators, whatever their names; None is equal
-    to no other. One that is not ``seeded`` gives the same on a fixed split whatever the seed.
-    """
-
-    name: str
-    build: Callable[[int], Any]
-    parameters: dict[str, Any]
-    key: Hashable | None = None
-    seeded: bool = True
-
-
-@dataclass(frozen=True)
-class Row:
-    """One finished cell."""
-
-    data: str
-    split: str
-    fold: int
-    seed: int
-    method: str
-    parameters: dict[str, Any]
-    result: CellResult
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row as the columns of ``results.csv``."""
-        return {
-            "data": self.data,
-            "split": self.split,
-            "fold": self.fold,
-            "seed": self.seed,
-            "method": self.method,
-            "parameters": self.parameters,
-            "status": self.result.status,
-            "fit_seconds": self.result.fit_seconds,
-            "predict_seconds": self.result.predict_seconds,
-            "peak_memory_mb": self.result.peak_memory_mb,
-            **self.result.measures,
-        }
 
 
 def default_methods(n_label_sets: int = 0) -> list[str]:
@@ -103,7 +64,10 @@ def compare(
     seeds: Iterable[int] = (0,),
     run_dir: str | os.PathLike[str] | None = None,
     load_data: Callable[..., Dataset] = load,
-    done: dict[Hashable, CellResult] | None = None,
+    done: dict[str, CellResult] | None = None,
+    jobs: int = 1,
+    cell_timeout: float | None = None,
+    cell_memory: float | None = None,
     on_plan: Callable[[int], None] = lambda n_cells: None,
     on_start: Callable[[str, str], None] = lambda data, method: None,
     on_row: Callable[[Row], None] = lambda row: None,
@@ -123,53 +87,82 @@ def compare(
     seeds : iterable of int
         Each seed draws its own folds and sets every ``random_state``.
     run_dir : path-like or None
-        Folder for ``results.csv`` and ``run.json``.
+        Folder for ``results.csv``, ``run.json`` and the store of finished cells. Cells that are in
+        the store are read, those that failed are tried again; several processes may work on one
+        folder.
     load_data : callable
         Replaces ``colabel.datasets.load``.
     done : dict or None
-        Cells that earlier comparisons of the same data have run, which are not run again; those
-        run are added. For variants that have a ``key``.
+        Cells that earlier comparisons have run, which are not run again; those run are added.
+    jobs : int
+        Cells at a time, in processes that share the cores. A script needs
+        ``if __name__ == "__main__":`` around its work then, as for all of Python's processes.
+    cell_timeout, cell_memory : float or None
+        Seconds that a cell may take, and MiB that its process may hold; beyond, it has failed.
+        Memory is watched on Linux; elsewhere it is judged when the cell ends.
     on_plan, on_start, on_row : callable
-        Told the number of cells, what starts, and what has finished.
+        Told the number of cells, what starts, and of each row: those known first.
 
     Returns
     -------
     list of Row
+        In the order of data, seeds, folds and methods.
+    """
+    limits = Limits(jobs, cell_timeout, cell_memory)
+    seeds = list(seeds)
+    cells = list_cells(data, methods, split, seeds, load_data)
+    on_plan(len(cells))
+    told: dict[str, Any] = {"on_start": on_start, "on_row": on_row}
+    told |= {"done": done, "limits": limits}
+    if run_dir is None:
+        return run_cells(cells, **told)
+    with run_in_folder(run_dir, run_dir, cells, {"seeds": seeds}) as place:
+        return run_cells(cells, **place, **told)
+
+
+def list_cells(
+    data: Sequence[str],
+    methods: Sequence[str | Variant] | None,
+    split: str | None,
+    seeds: Sequence[int],
+    load_data: Callable[..., Dataset] = load,
+) -> list[Cell]:
+    """List the cells of a comparison; see ``compare``.
+
+    Data is loaded and divided before anything runs, so that a wrong name stops at once.
     """
     named = [_variant(method) for method in methods or ()]
-    seeds = list(seeds)
     splits = {name: check_split(split) if split else default_split(name) for name in data}
-    # Data is loaded and divided before anything runs, so that a wrong name stops at once.
-    folds = [
-        fold
-        for name in dict.fromkeys(data)
-        for fold in list_folds(name, splits[name], seeds, load_data)
-    ]
+    folds = [fold for name in splits for fold in list_folds(name, splits[name], seeds, load_data)]
     first = {fold.name: fold for fold in reversed(folds)}
-    variants = {name: named or _default_variants(fold) for name, fold in first.items()}
-    store = _open_store(run_dir, variants, splits, seeds, folds)
-    on_plan(sum(len(variants[fold.name]) for fold in folds))
-    rows = []
-    for fold in folds:
-        train, test = fold.train(), fold.test()
-        for variant in variants[fold.name]:
-            on_start(fold.name, variant.name)
-            where = fold.name, splits[fold.name], fold.number, fold.seed
-            same = splits[fold.name] == "official" and not variant.seeded
-            seed = None if same else fold.seed
-            cell = None if variant.key is None else (*where[:3], seed, variant.key)
-            result = None if done is None else done.get(cell)
-            if result is None:
-                build = partial(variant.build, fold.seed)
-                result = _brief(run_cell(build, train, test), train, test)
-            if done is not None and cell is not None:
-                done[cell] = result
-            row = Row(*where, variant.name, variant.parameters, result)
-            rows.append(row)
-            if store is not None:
-                store.append(row.as_dict())
-            on_row(row)
-    return rows
+    variants = {name: named or _default_variants(first[name]) for name in splits}
+    return [Cell(fold, variant) for fold in folds for variant in variants[fold.name]]
+
+
+@contextmanager
+def run_in_folder(
+    run_dir: str | os.PathLike[str],
+    store_dir: str | os.PathLike[str],
+    cells: Sequence[Cell],
+    about: dict[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """Open the store and the files of a run; gives what ``run_cells`` takes of them."""
+    names = {f"accuracy_{name}" for cell in cells for name in cell.fold.label_sets}
+    splits = {cell.fold.name: cell.fold.split for cell in cells}
+    with Store(store_dir) as store:
+        file = ResultFile(run_dir, store, (*sorted(names), "accuracy_all") if names else ())
+        file.describe(
+            {
+                "data": list(splits),
+                "splits": splits,
+                "methods": list(dict.fromkeys(cell.variant.name for cell in cells)),
+                **about,
+                "n_cells": len(cells),
+                "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
+                "versions": _versions(),
+            }
+        )
+        yield {"store": store, "file": file}
 
 
 def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
@@ -198,7 +191,11 @@ def _variant(method: str | Variant) -> Variant:
     if isinstance(method, Variant):
         return method
     get_method(method)
-    return Variant(method, lambda seed: make(method, seed=seed), {})
+    return Variant(method, partial(_make, method), {})
+
+
+def _make(method: str, seed: int) -> Any:
+    return make(method, seed=seed)
 
 
 def _default_variants(fold: Fold) -> list[Variant]:
@@ -213,64 +210,6 @@ def _default_variants(fold: Fold) -> list[Variant]:
             stacklevel=3,
         )
     return [_variant(name) for name in names]
-
-
-def first_sentence(text: str) -> str:
-    """Return a message on one line; of a long one, its first sentence alone."""
-    line = " ".join(text.split())
-    return line.split(". ")[0] if len(line) > LONG_MESSAGE else line
-
-
-def missing_values(data: Dataset) -> str | None:
-    """Say how many features are missing, and where the first is; None where all are there."""
-    rows, columns = np.nonzero(np.isnan(data.X)) if not data.is_sparse else _stored_nan(data.X)
-    if not len(rows):
-        return None
-    name = data.feature_names[columns.min()]
-    here = int((columns == columns.min()).sum())
-    values = "missing value" if here == 1 else "missing values"
-    return f"column {name!r} has {here} {values} ({len(rows)} in all)"
-
-
-def _stored_nan(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    entries = X.tocoo()
-    is_missing = np.isnan(entries.data)
-    return entries.row[is_missing], entries.col[is_missing]
-
-
-def _brief(result: CellResult, train: Dataset, test: Dataset) -> CellResult:
-    """Keep one sentence of why a cell failed; of missing values, one that says where they are."""
-    if result.ok:
-        return result
-    missing = missing_values(train) or missing_values(test) if "NaN" in result.status else None
-    if missing is not None:
-        return replace(result, status=f"failed: {missing}; fill them in or leave such columns out")
-    return replace(result, status=first_sentence(result.status))
-
-
-def _open_store(
-    run_dir: str | os.PathLike[str] | None,
-    variants: dict[str, list[Variant]],
-    splits: dict[str, str],
-    seeds: list[int],
-    folds: list[Fold],
-) -> ResultFile | None:
-    if run_dir is None:
-        return None
-    names = {f"accuracy_{name}" for fold in folds for name in fold.label_sets}
-    extra = (*sorted(names), "accuracy_all") if names else ()
-    store = ResultFile(run_dir, extra)
-    store.describe(
-        {
-            "data": list(splits),
-            "splits": splits,
-            "methods": list(dict.fromkeys(v.name for some in variants.values() for v in some)),
-            "seeds": seeds,
-            "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
-            "versions": _versions(),
-        }
-    )
-    return store
 
 
 def _versions() -> dict[str, str]:

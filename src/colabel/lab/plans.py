@@ -1,13 +1,9 @@
-"""Tables of papers as runnable plans: ours beside theirs."""
+"""Tables of papers as plans that can be run: data, methods, and the numbers that were published."""
 
 from __future__ import annotations
 
-import csv
 import difflib
-import os
-import time
-import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -15,19 +11,16 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-import numpy as np
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
-from colabel.datasets import Dataset, load
-from colabel.exceptions import DatasetNotFoundError, MissingExtraError, UnknownNameError
-from colabel.lab.cell import CellResult
-from colabel.lab.compare import Row, Variant, _versions, compare, summarise
+from colabel.datasets import Dataset
+from colabel.exceptions import UnknownNameError
 from colabel.lab.methods import make
-from colabel.lab.store import ResultFile
+from colabel.lab.rows import Variant
 from colabel.metrics import get_measure, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
-__all__ = ["Entry", "Plan", "Reproduced", "find_plans", "list_plans", "register", "reproduce"]
+__all__ = ["BOUND", "Entry", "Plan", "Reproduced", "find_plans", "list_plans", "register"]
 
 _PLANS: dict[str, Plan] = {}
 
@@ -98,12 +91,8 @@ class Entry:
 
     def variant(self, data: str) -> Variant:
         """Return the entry as ``compare`` takes it."""
-        parameters = self.parameters(data)
-        space = self.searched(data)
-        search = (repr(sorted(space.items())), self.tune_for, self.holdout) if space else ()
-        key = self.method, repr(sorted(parameters.items())), *search, self.wrap
         build = partial(self.build, data=data)
-        return Variant(self.name, build, parameters, key, _has_seed(build(0)))
+        return Variant(self.name, build, self.parameters(data), seeded=_has_seed(build(0)))
 
 
 @dataclass(frozen=True)
@@ -267,186 +256,6 @@ def find_plans(name: str) -> list[Plan]:
         close = difflib.get_close_matches(name, known, n=3) or known
         raise UnknownNameError(f"no table is registered as {name!r}; there is {', '.join(close)}")
     return chosen
-
-
-def reproduce(
-    plan: Plan,
-    run_dir: str | os.PathLike[str] | None = None,
-    *,
-    quick: bool = False,
-    done: dict[Hashable, CellResult] | None = None,
-    **callbacks: Any,
-) -> Reproduced:
-    """Run a plan on the data that are there.
-
-    Parameters
-    ----------
-    plan : Plan
-    run_dir : path-like or None
-        Folder for ``results.csv`` and, where the plan draws one and matplotlib is installed, the
-        picture.
-    quick : bool
-        Run the plan's small version.
-    done : dict or None
-        Cells that plans run before have shared; see ``compare``. Tables of several measures, or of
-        some of the same methods, are then fitted once.
-    **callbacks : dict
-        ``on_plan``, ``on_start`` and ``on_row`` of ``compare``.
-    """
-    plan = plan.small() if quick else plan
-    present, missing = _look_for(plan)
-    missing = {**missing, **plan.unavailable} if not quick else missing
-    if plan.trace is not None:
-        found = _traced(plan, present, missing, run_dir, callbacks)
-    else:
-        done = {} if done is None else done
-        shared = callbacks | {"done": done if plan.load_data is None else None}
-        rows = _run(plan, present, run_dir, shared)
-        ours, spread = _summary(plan, rows)
-        failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
-        means = summarise(rows)
-        seconds = {cell: means[cell]["fit_seconds"] for cell in ours if cell in means}
-        found = Reproduced(plan, ours, plan.published(), missing, failed, spread, seconds=seconds)
-    if plan.draw is None or run_dir is None or not found.ours:
-        return found
-    return replace(found, picture=_save_picture(found, Path(run_dir)))
-
-
-def _run(
-    plan: Plan,
-    present: Mapping[str, tuple[str, ...]],
-    run_dir: str | os.PathLike[str] | None,
-    callbacks: dict[str, Any],
-) -> list[Row]:
-    """Compare dataset by dataset, as parameters may depend on it; all in one file of results."""
-    if not present:
-        return []
-    store = None if run_dir is None else _open_store(plan, present, run_dir)
-    on_row = callbacks.get("on_row", lambda row: None)
-    on_plan = callbacks.get("on_plan", lambda n_cells: None)
-    rows: list[Row] = []
-
-    def keep(row: Row) -> None:
-        rows.append(row)
-        if store is not None:
-            store.append(row.as_dict())
-        on_row(row)
-
-    def foresee(n_parts: int, n_cells: int) -> None:
-        on_plan(len(rows) + n_parts * n_cells)  # parts are alike
-
-    calls = [*_calls(plan, present)]
-    for left, (data, options) in zip(range(len(calls), 0, -1), calls, strict=True):
-        variants = [entry.variant(data) for entry in plan.entries]
-        told = callbacks | {"on_row": keep, "on_plan": partial(foresee, left)}
-        compare([data], variants, split=plan.split, **options, **told)
-    return rows
-
-
-def _traced(
-    plan: Plan,
-    present: Mapping[str, Any],
-    missing: dict[str, str],
-    run_dir: str | os.PathLike[str] | None,
-    callbacks: dict[str, Any],
-) -> Reproduced:
-    """Run the traces of all seeds; seeds that end earlier leave the mean to the others."""
-    assert plan.trace is not None
-    traces: dict[Cell, list[float]] = {}
-    ours: dict[Cell, float] = {}
-    for data in present:
-        callbacks.get("on_start", lambda *_: None)(data, plan.name)
-        runs = [plan.trace(data, seed) for seed in plan.seeds]
-        for entry in plan.entries:
-            values = [[plan.shown(value) for value in run[entry.name]] for run in runs]
-            table = np.full((len(values), max(map(len, values))), np.nan)
-            for row, some in zip(table, values, strict=True):
-                row[: len(some)] = some
-            traces[data, entry.name] = np.nanmean(table, axis=0).tolist()
-            ours[data, entry.name] = float(np.mean([np.mean(some) for some in values]))
-    found = Reproduced(plan, ours, plan.published(), missing, {}, traces=traces)
-    if run_dir is not None:
-        _save_traces(found, Path(run_dir))
-    return found
-
-
-def _save_traces(found: Reproduced, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "traces.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["data", "quantity", "iteration", "value"])
-        for (data, name), values in found.traces.items():
-            writer.writerows([data, name, t, value] for t, value in enumerate(values, start=1))
-
-
-def _calls(plan: Plan, present: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the parts of a run: a dataset, and a seed where that makes the data."""
-    for data in present:
-        if plan.load_data is None:
-            yield data, {"seeds": plan.seeds}
-        else:
-            for seed in plan.seeds:
-                yield data, {"seeds": (seed,), "load_data": partial(plan.load_data, seed=seed)}
-
-
-def _open_store(
-    plan: Plan, present: Mapping[str, tuple[str, ...]], run_dir: str | os.PathLike[str]
-) -> ResultFile:
-    sets = sorted({f"accuracy_{name}" for names in present.values() for name in names})
-    store = ResultFile(run_dir, (*sets, "accuracy_all") if sets else ())
-    store.describe(
-        {
-            "plan": plan.name,
-            "data": list(present),
-            "splits": dict.fromkeys(present, plan.split),
-            "methods": [entry.name for entry in plan.entries],
-            "seeds": list(plan.seeds),
-            "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
-            "versions": _versions(),
-        }
-    )
-    return store
-
-
-def _summary(plan: Plan, rows: list[Row]) -> tuple[dict[Cell, float], dict[Cell, float]]:
-    """Return means and standard deviations over folds and seeds, as the paper prints values."""
-    values: dict[Cell, list[float]] = {}
-    for row in rows:
-        if plan.measure in row.result.measures:
-            value = plan.shown(row.result.measures[plan.measure])
-            values.setdefault((row.data, row.method), []).append(value)
-    if plan.bound is not None:
-        for data in dict.fromkeys(row.data for row in rows):
-            values[data, BOUND] = [plan.shown(plan.bound(data, seed)) for seed in plan.seeds]
-    means = {cell: float(np.mean(some)) for cell, some in values.items()}
-    return means, {cell: float(np.std(some)) for cell, some in values.items() if len(some) > 1}
-
-
-def _look_for(plan: Plan) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return the data that are there, with their exclusive label sets, and why others are not."""
-    present: dict[str, tuple[str, ...]] = {}
-    missing: dict[str, str] = {}
-    for name in plan.data:
-        try:
-            loader = load if plan.load_data is None else partial(plan.load_data, seed=plan.seeds[0])
-            sets = loader(name).label_sets
-        except DatasetNotFoundError as error:
-            missing[name] = str(error)
-        else:
-            present[name] = tuple(sets or ())
-    return present, missing
-
-
-def _save_picture(found: Reproduced, folder: Path) -> Path | None:
-    assert found.plan.draw is not None
-    try:
-        figure = found.plan.draw(found)
-    except MissingExtraError as error:
-        warnings.warn(str(error), UserWarning, stacklevel=3)
-        return None
-    path = folder / f"{found.plan.name.partition('.')[2]}.svg"
-    figure.savefig(path)
-    return path
 
 
 def _beginnings(name: str) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from colabel.datasets import Dataset, list_datasets, load
 from colabel.exceptions import UnknownNameError
+from colabel.lab.identity import hash_data
 from colabel.model_selection import IterativeStratifiedKFold, IterativeStratifiedShuffleSplit
 
 __all__ = ["Fold", "check_split", "default_split", "list_folds"]
@@ -20,14 +21,19 @@ Loader = Callable[..., Dataset]
 
 @dataclass(frozen=True)
 class Fold:
-    """One division into training and test data, made when asked for: only one is in memory."""
+    """One division into training and test data, made when asked for: only one is in memory.
+
+    ``hash_data`` hashes what is divided, once for all folds of it.
+    """
 
     name: str
+    split: str
     seed: int
     number: int
     label_sets: tuple[str, ...]
     train: Callable[[], Dataset]
     test: Callable[[], Dataset]
+    hash_data: Callable[[], str]
 
 
 def check_split(split: str) -> str:
@@ -64,21 +70,29 @@ def list_folds(
     if split == "official":
         train, test = load_data(name, split="train"), load_data(name, split="test")
         sets = tuple(test.label_sets or ())
-        return [Fold(name, seed, 0, sets, lambda: train, lambda: test) for seed in seeds]
+        parts = (lambda: train), (lambda: test), _hash_once(train, test)
+        return [Fold(name, split, seed, 0, sets, *parts) for seed in seeds]
     data = load_data(name)
     rows = np.zeros(data.n_samples)
+    hashed = _hash_once(data)
     return [
         Fold(
             name,
+            split,
             seed,
             number,
             tuple(data.label_sets or ()),
             partial(data.take, train_rows, "train"),
             partial(data.take, test_rows, "test"),
+            hashed,
         )
         for seed in seeds
         for number, (train_rows, test_rows) in enumerate(_splitter(split, seed).split(rows, data.Y))
     ]
+
+
+def _hash_once(*parts: Dataset) -> Callable[[], str]:
+    return cache(lambda: " ".join(map(hash_data, parts)))
 
 
 def _splitter(split: str, seed: int) -> Any:

@@ -1,106 +1,288 @@
-"""Results of a run: one row per cell in ``results.csv``, written as the cells finish."""
+"""Finished cells of a run folder, kept so that nothing but the cells in flight can be lost.
+
+One SQLite file in WAL mode, one transaction a cell. A process that begins a cell claims it; another
+one on the same folder leaves it alone until it is finished, or its process has died.
+"""
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import sqlite3
+import threading
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["COLUMNS", "MEASURE_COLUMNS", "ResultFile", "read_results"]
+from colabel.exceptions import ColabelError
+from colabel.lab.cell import CellResult
+from colabel.lab.processes import Owner, is_alive, this_process
 
-COLUMNS = (
-    "data",
-    "split",
-    "fold",
-    "seed",
-    "method",
-    "parameters",
-    "status",
-    "fit_seconds",
-    "predict_seconds",
-    "peak_memory_mb",
-)
-MEASURE_COLUMNS = (
-    "subset_accuracy",
-    "hamming_loss",
-    "example_f1",
-    "micro_f1",
-    "macro_f1",
-    "example_jaccard",
-    "precision_at_1",
-    "precision_at_3",
-    "precision_at_5",
-    "ndcg_at_5",
-    "ranking_loss",
-    "coverage",
-    "one_error",
-    "lrap",
-)
+__all__ = ["FILE_NAME", "Claim", "Store"]
+
+FILE_NAME = "cells.sqlite"
+FORMAT = 1
+APPLICATION = 0x636F6C61  # "cola"
+# Seconds: of waiting for other writers; between two signs of life; without one, until a process
+# that cannot be looked up from here (of another machine or container) is taken for dead.
+PATIENCE, BEAT, STALE = 60.0, 15.0, 120.0
+
+SCHEMA = """
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    place TEXT NOT NULL, pid INTEGER NOT NULL, born TEXT NOT NULL,
+    opened TEXT NOT NULL, beat INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE cells (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    about TEXT NOT NULL, status TEXT NOT NULL, result TEXT NOT NULL,
+    session INTEGER NOT NULL, finished TEXT NOT NULL
+);
+CREATE TABLE claims (key TEXT PRIMARY KEY, session INTEGER NOT NULL);
+CREATE TABLE views (name TEXT PRIMARY KEY);
+"""
 
 
-class ResultFile:
-    """Append-only ``results.csv`` in a run folder.
+class Claim(NamedTuple):
+    """What asking for a cell gave: its result, the right to run it, or neither: it is being run."""
 
-    Results that are there already are kept under another name, never overwritten.
+    result: CellResult | None = None
+    mine: bool = False
+
+
+class Store:
+    """The finished cells of a folder.
+
+    A cell that failed is tried again by a process that opens the store afterwards, once.
 
     Parameters
     ----------
     folder : path-like
         Made if missing.
-    extra : sequence of str
-        Measures besides the usual ones (accuracies of exclusive label sets).
+
+    Raises
+    ------
+    ColabelError
+        Where the file is damaged, of a newer format, or cannot be written. It is left as it is.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], extra: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.path = self.folder / "results.csv"
-        self.kept = _set_aside(self.path, self.folder / "run.json")
-        self.columns = COLUMNS + MEASURE_COLUMNS + extra
-        self._write(self.columns, mode="w")
+        self.path = self.folder / FILE_NAME
+        self._watched: dict[int, tuple[int, float]] = {}
+        with self._plainly():
+            self._file = self._connect()
+            try:
+                self._prepare()
+                self._session = self._enter()
+            except BaseException:
+                self._file.close()
+                raise
+        self._closing = threading.Event()
+        self._pulse = threading.Thread(target=self._beat, daemon=True)
+        self._pulse.start()
 
-    def describe(self, about: dict[str, Any]) -> None:
-        """Write ``run.json``: what was run, and with which versions."""
-        text = json.dumps(about, indent=2) + "\n"
-        (self.folder / "run.json").write_text(text, encoding="utf-8")
+    def __enter__(self) -> Store:
+        return self
 
-    def append(self, row: dict[str, Any]) -> None:
-        """Add the row of one cell; missing columns stay empty."""
-        self._write([_text(row.get(column)) for column in self.columns], mode="a")
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-    def _write(self, row: Any, mode: str) -> None:
-        with self.path.open(mode, newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow(row)
-            file.flush()
-            os.fsync(file.fileno())
+    def results(self, keys: Iterable[str]) -> dict[str, CellResult]:
+        """Return the results of the cells that are done and did not fail."""
+        found = {}
+        with self._plainly():
+            for key in keys:
+                row = self._row("SELECT result FROM cells WHERE key = ? AND status = 'ok'", key)
+                if row is not None:
+                    found[key] = _from_json(row[0])
+        return found
+
+    def n_failed(self, keys: Iterable[str]) -> int:
+        """Count the cells that failed when they were last run."""
+        query = "SELECT 1 FROM cells WHERE key = ? AND status != 'ok'"
+        with self._plainly():
+            return sum(self._row(query, key) is not None for key in keys)
+
+    def claim(self, key: str) -> Claim:
+        """Ask to run a cell."""
+        with self._plainly(), self._transaction():
+            row = self._row("SELECT number, status, result FROM cells WHERE key = ?", key)
+            if row is not None and (row[1] == "ok" or row[0] > self._last_before):
+                return Claim(_from_json(row[2]))
+            if self._is_taken(key):
+                return Claim()
+            self._file.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._session))
+            return Claim(mine=True)
+
+    def finish(self, key: str, about: Any, result: CellResult) -> None:
+        """Keep the result of a cell, ``about`` beside it, and end the claim."""
+        row = key, json.dumps(about), result.status, json.dumps(asdict(result)), self._session
+        with self._plainly(), self._transaction():
+            self._file.execute(
+                "REPLACE INTO cells (key, about, status, result, session, finished) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (*row, time.strftime("%Y-%m-%dT%H:%M:%S")),
+            )
+            self._file.execute("DELETE FROM claims WHERE key = ?", (key,))
+
+    @contextmanager
+    def adopt(self, view: str) -> Iterator[bool]:
+        """Note after the block that results in a folder, named as seen from here, are made here.
+
+        The block is told whether that is new, and no other process writes meanwhile.
+        """
+        with self._plainly(), self._transaction():
+            yield self._row("SELECT 1 FROM views WHERE name = ?", view) is None
+            self._file.execute("INSERT OR IGNORE INTO views VALUES (?)", (view,))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from writing to the folder meanwhile."""
+        with self._plainly(), self._transaction():
+            yield
+
+    def close(self) -> None:
+        """Give up claims and close the file."""
+        self._closing.set()
+        self._pulse.join()
+        with suppress(sqlite3.Error), self._transaction():  # others will find that we have gone
+            self._file.execute("DELETE FROM claims WHERE session = ?", (self._session,))
+        self._file.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        file = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        file.execute("PRAGMA synchronous = FULL")
+        return file
+
+    def _prepare(self) -> None:
+        """Check that the file is ours, whole and not newer than we are; make what is missing."""
+        with self._transaction():
+            (written,) = self._file.execute("PRAGMA user_version").fetchone()
+            (made_by,) = self._file.execute("PRAGMA application_id").fetchone()
+            is_empty = self._row("SELECT 1 FROM sqlite_master") is None
+            if is_empty:
+                for statement in SCHEMA.split(";"):
+                    self._file.execute(statement)
+                self._file.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._file.execute(f"PRAGMA user_version = {FORMAT}")
+            elif made_by != APPLICATION:
+                raise ColabelError(f"{self.path} was not made by colabel: choose another folder")
+            elif written > FORMAT:
+                raise ColabelError(
+                    f"{self.path} was written by a newer colabel (format {written}, this one knows "
+                    f"{FORMAT}): update colabel, or choose another folder"
+                )
+            if self._file.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise self._damaged()
+        self._use_wal()
+
+    def _use_wal(self) -> None:
+        """Change the mode, which needs a moment in which nobody else reads or writes."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._file.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+
+    def _enter(self) -> int:
+        """Sign in; what failed up to now may be tried again."""
+        row = (*this_process(), time.strftime("%Y-%m-%dT%H:%M:%S"))
+        with self._transaction():
+            (self._last_before,) = self._file.execute(
+                "SELECT coalesce(max(number), 0) FROM cells"
+            ).fetchone()
+            entry = self._file.execute(
+                "INSERT INTO sessions (place, pid, born, opened) VALUES (?, ?, ?, ?)", row
+            )
+        return int(entry.lastrowid or 0)
+
+    def _is_taken(self, key: str) -> bool:
+        """Say whether a cell is claimed by a process that runs, which may be this one."""
+        row = self._row(
+            "SELECT id, place, pid, born, beat FROM claims JOIN sessions ON id = session "
+            "WHERE key = ?",
+            key,
+        )
+        if row is None:
+            return False
+        session, *owner, beat = row
+        if session == self._session:
+            return True
+        alive = is_alive(Owner(*owner))
+        return self._was_seen(session, beat) if alive is None else alive
+
+    def _was_seen(self, session: int, beat: int) -> bool:
+        """Say whether a session has given a sign of life, by our own clock."""
+        now = time.monotonic()
+        last, since = self._watched.get(session, (-1, now))
+        if beat != last:
+            since = now
+        self._watched[session] = beat, since
+        return now - since < STALE
+
+    def _beat(self) -> None:
+        file = None
+        while not self._closing.wait(BEAT):
+            with suppress(sqlite3.Error):  # a sign of life may be late
+                file = file or self._connect()
+                file.execute("UPDATE sessions SET beat = beat + 1 WHERE id = ?", (self._session,))
+        if file is not None:
+            file.close()
+
+    def _row(self, query: str, *values: Any) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._file.execute(query, values).fetchone()
+        return row
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._file.execute("COMMIT")
+        except BaseException:
+            if self._file.in_transaction:
+                self._file.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        """Say what became of the file in one sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise self._sentence(error) from error
+
+    def _sentence(self, error: sqlite3.Error) -> ColabelError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says where
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return self._damaged()
+        reason = {
+            sqlite3.SQLITE_FULL: "the disk is full; make room",
+            sqlite3.SQLITE_IOERR: f"the disk cannot be written ({error}); see to it",
+            sqlite3.SQLITE_READONLY: "it cannot be written; allow it",
+            sqlite3.SQLITE_CANTOPEN: "it cannot be opened or made; allow it",
+            sqlite3.SQLITE_BUSY: "another process does not let go of it; end that",
+        }.get(code, f"{error}; see to it")
+        return ColabelError(
+            f"{self.path}: {reason} and repeat the command: finished cells are kept"
+        )
+
+    def _damaged(self) -> ColabelError:
+        return ColabelError(
+            f"{self.path} is damaged: move it away and repeat the command, which begins anew and "
+            "sets results.csv aside under another name"
+        )
 
 
-def read_results(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
-    """Read the rows of a run."""
-    with (Path(folder) / "results.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    return repr(float(value)) if isinstance(value, float) else str(value)
-
-
-def _set_aside(results: Path, about: Path) -> Path | None:
-    """Rename an earlier run's two files by the time of its last result."""
-    if not results.exists():
-        return None
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(results.stat().st_mtime))
-    mark, n = f"-{stamp}", 1
-    while (kept := results.with_stem(results.stem + mark)).exists():
-        mark, n = f"-{stamp}-{n}", n + 1
-    results.rename(kept)
-    if about.exists():
-        about.replace(about.with_stem(about.stem + mark))
-    return kept
+def _from_json(text: str) -> CellResult:
+    return CellResult(**json.loads(text))

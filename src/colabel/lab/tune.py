@@ -13,7 +13,7 @@ import numpy as np
 
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
-from colabel.lab.compare import first_sentence
+from colabel.lab.cell import first_sentence
 from colabel.lab.methods import full_name, get_method, make
 from colabel.metrics import get_measure, log_likelihood, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold

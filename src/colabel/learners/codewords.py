@@ -59,7 +59,9 @@ class RidgeFit:
         return dense - (dense - Z) / freedom
 
 
-def fit_ridge(X: Any, Y: Any, alpha: float | None = None, *, fit_intercept: bool = True) -> RidgeFit:
+def fit_ridge(
+    X: Any, Y: Any, alpha: float | None = None, *, fit_intercept: bool = True
+) -> RidgeFit:
     """Minimise ``|X P + 1 b' - Y|^2 + alpha |P|^2``; ``b`` is free.
 
     Parameters

@@ -8,6 +8,7 @@ from colabel.reduction._dependency_network import ConditionalDependencyNetwork, 
 from colabel.reduction._label_powerset import LabelPowerset
 from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.reduction._probabilistic_chain import ProbabilisticClassifierChain
+from colabel.reduction._rakel import RAkEL
 from colabel.reduction._scaled_svc import ScaledLinearSVC
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "LabelPowerset",
     "NotErgodicWarning",
     "ProbabilisticClassifierChain",
+    "RAkEL",
     "ScaledLinearSVC",
 ]

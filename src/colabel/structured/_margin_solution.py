@@ -13,9 +13,7 @@ from colabel.learners.margin import MarginSolution
 __all__ = ["keep_solution"]
 
 
-def keep_solution(
-    estimator: Any, found: MarginSolution, advice: str, unit: str = "passes"
-) -> None:
+def keep_solution(estimator: Any, found: MarginSolution, advice: str, unit: str = "passes") -> None:
     """Set the attributes that tell of the optimum; warn, at the caller's line, of an open gap."""
     estimator.history_, estimator.lower_bounds_ = found.history, found.lower
     estimator.certified_ = found.certified

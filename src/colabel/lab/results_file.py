@@ -1,0 +1,133 @@
+"""``results.csv`` and ``run.json`` of a run: replaced as a whole, never half written."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from colabel.exceptions import ColabelError
+from colabel.lab.store import Store
+
+__all__ = ["COLUMNS", "MEASURE_COLUMNS", "ResultFile", "read_results"]
+
+COLUMNS = (
+    "data",
+    "split",
+    "fold",
+    "seed",
+    "method",
+    "parameters",
+    "status",
+    "fit_seconds",
+    "predict_seconds",
+    "peak_memory_mb",
+)
+MEASURE_COLUMNS = (
+    "subset_accuracy",
+    "hamming_loss",
+    "example_f1",
+    "micro_f1",
+    "macro_f1",
+    "example_jaccard",
+    "precision_at_1",
+    "precision_at_3",
+    "precision_at_5",
+    "ndcg_at_5",
+    "ranking_loss",
+    "coverage",
+    "one_error",
+    "lrap",
+)
+
+
+class ResultFile:
+    """The rows of a run as ``results.csv``, and what was run as ``run.json``.
+
+    Results that the store did not make are kept under another name, never overwritten.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if missing.
+    store : Store
+        Where the cells are kept; in the same folder or one above it.
+    extra : sequence of str
+        Measures besides the usual ones (accuracies of exclusive label sets).
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], store: Store, extra: Sequence[str] = ()
+    ) -> None:
+        self.folder, self.store = Path(folder), store
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.path = self.folder / "results.csv"
+        self.columns = (*COLUMNS, *MEASURE_COLUMNS, *extra)
+        view = Path(os.path.relpath(self.folder, store.folder)).as_posix()
+        # Known as ours only afterwards: killed in between, nothing would be overwritten.
+        with store.adopt(view) as is_new:
+            if is_new:
+                _set_aside(self.path, self.folder / "run.json")
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Replace all rows at once; missing columns stay empty."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(self.columns)
+        writer.writerows([_text(row.get(column)) for column in self.columns] for row in rows)
+        self._replace(self.path, text.getvalue())
+
+    def describe(self, about: Mapping[str, Any]) -> None:
+        """Write ``run.json``: what was run, and with which versions."""
+        self._replace(self.folder / "run.json", json.dumps(about, indent=2) + "\n")
+
+    def _replace(self, path: Path, text: str) -> None:
+        part = path.with_name(f"{path.name}.part")
+        with self.store.alone():  # of the processes on one folder, one writes at a time
+            try:
+                with part.open("w", newline="", encoding="utf-8") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(path)
+            except OSError as error:
+                part.unlink(missing_ok=True)
+                if error.errno != errno.ENOSPC:
+                    raise
+                raise ColabelError(
+                    f"{path}: the disk is full; make room and repeat the command: finished cells "
+                    "are kept"
+                ) from error
+
+
+def read_results(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """Read the rows of a run."""
+    with (Path(folder) / "results.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def _set_aside(results: Path, about: Path) -> None:
+    """Rename an earlier run's two files by the time of its last result."""
+    if not results.exists():
+        return
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(results.stat().st_mtime))
+    mark, n = f"-{stamp}", 1
+    while (kept := results.with_stem(results.stem + mark)).exists():
+        mark, n = f"-{stamp}-{n}", n + 1
+    results.rename(kept)
+    if about.exists():
+        about.replace(about.with_stem(about.stem + mark))

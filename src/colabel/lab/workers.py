@@ -1,0 +1,295 @@
+"""Cells in processes of their own, which can be stopped and may die without harm to the run.
+
+A small supervisor and not joblib's executors: those cannot say which cell a dead process was
+running, and give up all others with it. Workers live on from cell to cell, and are sent the data of
+a fold once. They share the cores: each may use its part of them for threads.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from joblib import cpu_count, wrap_non_picklable_objects
+
+from colabel.exceptions import ColabelError
+from colabel.lab.cell import CellResult, brief, run_cell
+from colabel.lab.memory import resident_mb
+from colabel.lab.rows import Cell
+
+__all__ = ["Limits", "Workers"]
+
+# What the libraries below estimators read when they start.
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
+TICK = 0.1  # seconds between two looks at the clock and at memory
+GRACE = 2.0  # seconds for a worker to leave by itself
+READY = b"ready"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How cells are run.
+
+    Parameters
+    ----------
+    jobs : int
+        Cells at a time.
+    timeout : float or None
+        Seconds that a cell may take.
+    memory : float or None
+        MiB that the process of a cell may hold.
+    """
+
+    jobs: int = 1
+    timeout: float | None = None
+    memory: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("jobs", self.jobs),
+            ("timeout", self.timeout),
+            ("memory", self.memory),
+        ):
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} of cells must be above zero, not {value}")
+
+    @property
+    def isolated(self) -> bool:
+        """Whether cells need processes of their own."""
+        return self.jobs > 1 or self.timeout is not None or self.memory is not None
+
+
+class Workers:
+    """Processes that run cells.
+
+    Parameters
+    ----------
+    limits : Limits
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._workers: list[_Worker] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether a cell is being run."""
+        return any(worker.number is not None for worker in self._workers)
+
+    @property
+    def room(self) -> bool:
+        """Whether a worker is free; one is started where there may be more."""
+        free = [worker for worker in self._workers if worker.number is None]
+        if not free and len(self._workers) < self.limits.jobs:
+            self._workers.append(_Worker(max(1, cpu_count() // self.limits.jobs)))
+        return any(worker.ready for worker in free)
+
+    def submit(self, number: int, cell: Cell) -> None:
+        """Begin a cell, which is called by a number; there must be room."""
+        worker = next(w for w in self._workers if w.ready and w.number is None)
+        worker.begin(number, cell)
+
+    def collect(self) -> list[tuple[int, CellResult]]:
+        """Wait a moment, and return the cells that have ended."""
+        wait([end for worker in self._workers for end in worker.ends], timeout=TICK)
+        found = []
+        for worker in [*self._workers]:
+            result = worker.look(self.limits)
+            if result is not None and worker.number is not None:
+                found.append((worker.number, result))
+                worker.number = None
+            if worker.gone:
+                worker.stop()
+                self._workers.remove(worker)
+        return found
+
+    def close(self) -> None:
+        """End all workers, whatever they are doing."""
+        for worker in self._workers:
+            worker.stop()
+        self._workers.clear()
+
+
+class _Worker:
+    """A process, the cell that it runs, and the fold whose data it has."""
+
+    def __init__(self, n_threads: int) -> None:
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs,), name="colabel cells")
+        with _surroundings(n_threads):
+            self._process.start()
+        theirs.close()
+        self.ready = self.gone = False
+        self.number: int | None = None
+        self._fold: Any = None
+        self._began = 0.0
+
+    @property
+    def ends(self) -> list[Any]:
+        """What stirs when the worker has something to say, or has died."""
+        return [self._pipe, self._process.sentinel]
+
+    def begin(self, number: int, cell: Cell) -> None:
+        self.number = number
+        data = None if self._fold is cell.fold else (cell.fold.train(), cell.fold.test())
+        try:
+            task = _pack(cell.build)
+        except Exception as error:  # whatever an estimator holds that no other process can
+            task = _pack(_Unsendable(f"{type(error).__name__}: {error}"))
+        with suppress(OSError):  # a worker that has died meanwhile will be noticed
+            self._pipe.send((task, data))
+            self._fold = cell.fold
+        self._began = time.monotonic()
+
+    def look(self, limits: Limits) -> CellResult | None:
+        """Return the result of the cell, or why it has none; None where it goes on."""
+        with suppress(EOFError, OSError):
+            if self._pipe.poll():
+                return self._hear(self._pipe.recv_bytes(), limits)
+        if not self._process.is_alive():
+            return self._mourn()
+        if self.number is None:
+            return None
+        if limits.timeout is not None and time.monotonic() - self._began > limits.timeout:
+            return self._end(f"stopped after {limits.timeout:g} s, the limit of a cell")
+        held = resident_mb(self._process.pid or 0) if limits.memory is not None else None
+        if held is not None and limits.memory is not None and held > limits.memory:
+            return self._end(_too_much(held, limits.memory))
+        return None
+
+    def stop(self) -> None:
+        """End the process and those that it has started."""
+        self._pipe.close()
+        if not self.gone:
+            self._process.join(GRACE if self.number is None and self.ready else 0)
+        with suppress(ProcessLookupError, PermissionError, AttributeError):  # Windows has none
+            os.killpg(self._process.pid or 0, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+
+    def _hear(self, message: bytes, limits: Limits) -> CellResult | None:
+        if message == READY:
+            self.ready = True
+            return None
+        result: CellResult
+        result, said = pickle.loads(message)
+        for text, category in said:
+            warnings.warn(text, category, stacklevel=2)
+        peak = result.peak_memory_mb
+        if limits.memory is not None and peak > limits.memory:  # too quick for us to see it
+            return CellResult(f"failed: {_too_much(peak, limits.memory)}")
+        return result
+
+    def _end(self, reason: str) -> CellResult:
+        self.gone = True
+        return CellResult(f"failed: {reason}")
+
+    def _mourn(self) -> CellResult | None:
+        if not self.ready:
+            raise ColabelError(
+                "a process for cells did not start; a script that runs cells in several processes "
+                'must do so under `if __name__ == "__main__":`'
+            )
+        self._process.join()
+        return self._end(f"its process {_fate(self._process.exitcode or 0)}")
+
+
+class _Unsendable:
+    """Stands for an estimator that cannot be sent to another process, and says why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __call__(self) -> Any:
+        raise TypeError(f"the method cannot be sent to another process ({self.reason})")
+
+
+def _work(pipe: Connection) -> None:
+    """Run cells until there are no more, or the run has gone."""
+    if hasattr(os, "setsid"):
+        os.setsid()  # so that those we start end with us
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    pipe.send_bytes(READY)
+    train: Any = None
+    test: Any = None
+    while True:
+        try:
+            task, data = pipe.recv()
+        except EOFError:
+            return
+        train, test = (train, test) if data is None else data
+        with warnings.catch_warnings(record=True) as said:
+            result = brief(run_cell(partial(_build, task), train, test), train, test)
+        heard = [(str(one.message), one.category) for one in said]
+        pipe.send_bytes(_pack((result, heard)))
+
+
+def _pack(value: Any) -> bytes:
+    """Pickle a value; functions and classes made on the way go in whole."""
+    return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
+
+
+def _build(task: bytes) -> Any:
+    return pickle.loads(task)()
+
+
+def _leave_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def _surroundings(n_threads: int) -> Iterator[None]:
+    """Let processes that start now use some threads, and leave Ctrl-C to us."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    for name, value in before.items():
+        allowed = int(value) if value is not None and value.isdigit() else n_threads
+        os.environ[name] = str(min(allowed, n_threads))
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _too_much(held: float, limit: float) -> str:
+    return f"stopped at {held:.0f} MiB of memory, above the limit of {limit:g} for a cell"
+
+
+def _fate(status: int) -> str:
+    """Say how a process ended."""
+    if status >= 0:
+        return f"ended with status {status}"
+    name = signal.Signals(-status).name
+    why = ", perhaps for want of memory" if name == "SIGKILL" else ""
+    return f"was killed by {name}{why}"

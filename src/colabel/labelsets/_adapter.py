@@ -1,0 +1,86 @@
+"""Any multi-label estimator on exclusive label sets: one label of each set, the best of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import clone
+
+from colabel._label_scores import has_label_scores, label_scores
+from colabel._parameters import check_choice
+from colabel.decoders import OnePerSet
+from colabel.labelsets._base import LabelSetClassifier
+from colabel.labelsets._targets import Codes, one_hot
+
+__all__ = ["OnePerSetClassifier"]
+
+Floats = NDArray[np.float64]
+
+
+class OnePerSetClassifier(LabelSetClassifier):
+    """A multi-label estimator held to one label of each set.
+
+    The estimator is fitted to the classes of all sets as labels, and knows nothing of the sets;
+    they come in when it predicts.
+
+    Parameters
+    ----------
+    estimator : multi-label classifier
+        Of colabel, or any of scikit-learn's with scores of labels; cloned.
+    rule : {"joint", "argmax"}, default="joint"
+        ``"joint"``: the best combination under the estimator's joint table, exactly, by the
+        decoder ``OnePerSet``. ``"argmax"``: the label of the highest score in each set, as in Liu
+        et al. (2018); the same for labels without dependence, and what is done for an estimator
+        that has no table, or one of pairs of labels.
+    label_sets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray
+        The classes of each set.
+    set_names_ : list of str
+    estimator_ : estimator
+
+    Examples
+    --------
+    >>> from colabel import LabelPowerset
+    >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [3.0, 2.0]])
+    >>> Y = np.array([["cat", "old"], ["cat", "new"], ["dog", "old"], ["dog", "new"]])
+    >>> OnePerSetClassifier(LabelPowerset()).fit(X, Y).predict([[2.9, 2.2]])
+    array([['dog', 'new']], dtype='<U3')
+    """
+
+    def __init__(self, estimator: Any, *, rule: str = "joint", label_sets: Any = None) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.label_sets = label_sets
+
+    def _fit(self, X: Any, codes: Codes) -> None:
+        Y = one_hot(codes, self._target.sizes).astype(np.int64)
+        self.estimator_ = clone(self.estimator).fit(X, Y)
+
+    def _predict(self, X: Any) -> Codes:
+        table = getattr(self.estimator_, "_table", None)
+        if self.rule == "argmax" or table is None or not issubclass(table, OnePerSet.accepts):
+            return super()._predict(X)
+        stops = np.cumsum(self._target.sizes)
+        sets = np.split(np.arange(stops[-1]), stops[:-1])
+        labels = self.estimator_.decode(X, decoder=OnePerSet(sets)).labels
+        return np.column_stack([np.argmax(labels[:, s], axis=1) for s in sets])
+
+    def _log_probs(self, X: Any) -> list[Floats]:
+        stops = np.cumsum(self._target.sizes)
+        scores = label_scores(self.estimator_, X, int(stops[-1]))
+        return [log_softmax(part, axis=1) for part in np.split(scores, stops[:-1], axis=1)]
+
+    def _check_parameters(self) -> None:
+        check_choice(self.rule, "rule", ("joint", "argmax"))
+        if not hasattr(self.estimator, "fit") or not has_label_scores(self.estimator):
+            raise ValueError(
+                "estimator must be a multi-label classifier with decision_function or "
+                f"predict_proba; got {self.estimator!r}"
+            )

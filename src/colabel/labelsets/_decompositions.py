@@ -1,0 +1,129 @@
+"""Exclusive label sets as ordinary classification: one problem a set, or one for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.utils.parallel import Parallel, delayed
+
+from colabel.labelsets._base import LabelSetClassifier, class_log_probs, fit_classes
+from colabel.labelsets._targets import Codes
+
+__all__ = ["CooccurrenceDecomposition", "IndependentDecomposition"]
+
+Floats = NDArray[np.float64]
+
+
+class IndependentDecomposition(LabelSetClassifier):
+    """One classifier for each label set, blind to the other sets.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        Cloned for each set. ``None`` is logistic regression on features of one scale.
+    label_sets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+    n_jobs : int or None, default=None
+        Sets fitted at the same time. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray
+        The classes of each set.
+    set_names_ : list of str
+    estimators_ : list
+        The classifier of each set.
+
+    References
+    ----------
+    Liu, Zhao, Huang, Jiang and Zhou, "Dual set multi-label learning", AAAI 2018.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [3.0, 2.0]])
+    >>> Y = np.array([["cat", "old"], ["cat", "new"], ["dog", "old"], ["dog", "new"]])
+    >>> IndependentDecomposition().fit(X, Y).predict([[2.9, 2.2]])
+    array([['dog', 'new']], dtype='<U3')
+    """
+
+    def __init__(
+        self, estimator: Any = None, *, label_sets: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.label_sets = label_sets
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, codes: Codes) -> None:
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_classes)(self._inner(), X, code) for code in codes.T
+        )
+
+    def _log_probs(self, X: Any) -> list[Floats]:
+        pairs = zip(self.estimators_, self._target.sizes, strict=True)
+        return [class_log_probs(one, X, size) for one, size in pairs]
+
+
+class CooccurrenceDecomposition(LabelSetClassifier):
+    """One classifier whose classes are the combinations seen in training.
+
+    A combination that was never seen is never predicted.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        Cloned. ``None`` is logistic regression on features of one scale.
+    label_sets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray
+        The classes of each set.
+    set_names_ : list of str
+    combinations_ : ndarray of shape (n_combinations, n_sets)
+        Numbers of the classes that were seen together.
+    estimator_ : classifier
+
+    References
+    ----------
+    Liu, Zhao, Huang, Jiang and Zhou, "Dual set multi-label learning", AAAI 2018.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [3.0, 1.0], [3.0, 2.0]])
+    >>> Y = np.array([["cat", "old"], ["cat", "new"], ["dog", "old"], ["dog", "new"]])
+    >>> model = CooccurrenceDecomposition().fit(X, Y)
+    >>> model.predict([[2.9, 2.2]]), len(model.combinations_)
+    (array([['dog', 'new']], dtype='<U3'), 4)
+    """
+
+    def __init__(self, estimator: Any = None, *, label_sets: Any = None) -> None:
+        self.estimator = estimator
+        self.label_sets = label_sets
+
+    def _fit(self, X: Any, codes: Codes) -> None:
+        self.combinations_, code = np.unique(codes, axis=0, return_inverse=True)
+        self.estimator_ = fit_classes(self._inner(), X, code.reshape(-1))
+
+    def _predict(self, X: Any) -> Codes:
+        combinations, log_p = self._joint(X)
+        return combinations[np.argmax(log_p, axis=1)]
+
+    def _joint(self, X: Any) -> tuple[Codes, Floats]:
+        log_p = class_log_probs(self.estimator_, X, len(self.combinations_))
+        return self.combinations_, log_p
+
+    def _log_probs(self, X: Any) -> list[Floats]:
+        return set_marginals(*self._joint(X), self._target.sizes)
+
+
+def set_marginals(combinations: Codes, log_p: Floats, sizes: tuple[int, ...]) -> list[Floats]:
+    """Add up the probabilities of combinations for the classes of each set."""
+    out = [np.full((len(log_p), size), -np.inf) for size in sizes]
+    for part, code in zip(out, combinations.T, strict=True):
+        for c in np.unique(code):
+            part[:, c] = logsumexp(log_p[:, code == c], axis=1)
+    return out

@@ -1,0 +1,126 @@
+"""The metric problem of Liu and Tsang (2015): own labels nearer than those of the neighbours.
+
+    f(Q) = C/n sum_i xi_i^2,   xi_i = max(0, max_j Delta(y_i, y_j) - m_ij(Q)),
+    m_ij(Q) = |z_i - y_j|_Q^2 - |z_i - y_i|_Q^2,   Delta(y, y') = |y - y'|_1,   z = P'x
+
+over the ``k`` neighbours ``j`` of each row. Neither the differences ``z - y`` nor their products
+are ever formed: what has ``z'Qz`` in it cancels, ``z'Q`` is one matrix product for all neighbours,
+and the rest is sums over the few labels that are on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colabel.neighbors._codeword_maps import Codewords
+
+__all__ = ["MarginProblem"]
+
+Floats = NDArray[np.float64]
+
+# Entries of ``z'Q`` for a block of rows.
+BLOCK = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class MarginProblem:
+    """Margins, loss and gradient as functions of ``Q``; see ``colabel.learners.proximal``.
+
+    Parameters
+    ----------
+    words : Codewords
+        ``z``.
+    Y : CSR array of shape (n_samples, n_labels), float, in {0, 1}
+    near : ndarray of shape (n_samples, k), int
+        Neighbours of each row.
+    C : float
+    per_neighbor : bool, default=False
+        A slack for each neighbour, ``f = C/(nk) sum_ij xi_ij^2``, which is smooth; else one for
+        each row, as published.
+    """
+
+    words: Codewords
+    Y: sparse.csr_array
+    near: NDArray[np.int64]
+    C: float
+    per_neighbor: bool = False
+
+    @cached_property
+    def _labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int64)
+
+    @cached_property
+    def delta(self) -> Floats:
+        """``|y_i - y_j|_1`` of each neighbour: (n_samples, k)."""
+        from colabel._kernels.codewords import label_quadratics, neighbor_margins
+
+        n, q = self.Y.shape
+        size = label_quadratics(np.eye(q), *self._labels)
+        out = np.empty(self.near.shape)
+        for rows in self._blocks():
+            # With z = y and Q = I a margin is |y_i - y_j|^2.
+            block = self.Y[rows].toarray()
+            neighbor_margins(block, rows.start, self.near, *self._labels, size, out)
+        return out
+
+    def margins(self, Q: Floats) -> Floats:
+        """Return ``m_ij``: (n_samples, k). O(n d q + d q^2), less for sparse ``X``."""
+        from colabel._kernels.codewords import label_quadratics, neighbor_margins
+
+        square = label_quadratics(Q, *self._labels)
+        out = np.empty(self.near.shape)
+        for rows in self._blocks():
+            A = self.words.take(rows).times(Q, self.Y[rows])
+            neighbor_margins(A, rows.start, self.near, *self._labels, square, out)
+        return out
+
+    def loss(self, margins: Floats) -> float:
+        """Return ``f``."""
+        return self._scale * float(np.sum(self._slack(margins) ** 2))
+
+    def gradient(self, margins: Floats) -> Floats:
+        """Return ``2C/n sum_i xi_i (phi_ii phi_ii' - phi_ij phi_ij')``, ``phi_ij = z_i - y_j``."""
+        n = len(self.near)
+        slack = self._slack(margins)
+        i, j = np.nonzero(slack)
+        W = sparse.csr_array((slack[i, j], (i, self.near[i, j])), shape=(n, n))
+        out, into = np.asarray(W.sum(axis=1)).ravel(), np.asarray(W.sum(axis=0)).ravel()
+        # With d = y_j - y_i: phi_ii phi_ii' - phi_ij phi_ij' = z d' + d z' + y_i y_i' - y_j y_j'.
+        D = sparse.csr_array(W @ self.Y - self.Y.multiply(out[:, None]))
+        ZD = self._codewords_times(D)
+        YY = (self.Y.T @ self.Y.multiply((out - into)[:, None])).toarray()
+        return 2.0 * self._scale * (ZD + ZD.T + YY)
+
+    @property
+    def _scale(self) -> float:
+        n, k = self.near.shape
+        return self.C / (n * k if self.per_neighbor else n)
+
+    def _slack(self, margins: Floats) -> Floats:
+        """Return ``xi``; one for each row stands at the neighbour that it is due to."""
+        slack = np.maximum(self.delta - margins, 0.0)
+        if not self.per_neighbor:
+            worst = np.argmax(slack, axis=1)[:, None]
+            kept = np.zeros_like(slack)
+            np.put_along_axis(kept, worst, np.take_along_axis(slack, worst, axis=1), axis=1)
+            slack = kept
+        return slack
+
+    def _codewords_times(self, D: sparse.csr_array) -> Floats:
+        """Return ``Z'D``."""
+        words = self.words
+        scaled = sparse.csr_array(D.multiply(words.scale[:, None]))
+        product = scaled.T @ words.features
+        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        own = (self.Y.T @ D.multiply(words.own[:, None])).toarray()
+        return words.P.T @ product.T + np.outer(words.b, scaled.sum(axis=0)) + own
+
+    def _blocks(self) -> list[slice]:
+        n, q = self.Y.shape
+        step = max(1, BLOCK // q)
+        return [slice(i, min(i + step, n)) for i in range(0, n, step)]

@@ -1,0 +1,78 @@
+"""One label of each set: against enumeration, on every table."""
+
+import numpy as np
+import pytest
+
+import instances
+import oracles_label_sets as oracles
+from colabel.decoders import OnePerSet, make_decoder
+from colabel.scores import Mixture, Support
+
+SETS = {
+    2: [[[0], [1]], [[0, 1]], [[1]]],
+    5: [[[0, 1], [2, 3, 4]], [[4, 0], [1]], [[3, 1, 0]], {"a": [0, 2], "b": [3, 4]}],
+    6: [[[0, 1], [2, 3], [4, 5]], [[5, 4, 3], [0, 1, 2]]],
+}
+CASES = [(n, sets) for n, all_sets in SETS.items() for sets in all_sets]
+
+
+@pytest.mark.parametrize("maker", [instances.modular, instances.mixture, instances.support])
+@pytest.mark.parametrize(("n_labels", "sets"), CASES, ids=str)
+def test_decoding_equals_enumeration(maker, n_labels, sets):
+    members = list(sets.values()) if isinstance(sets, dict) else sets
+    for seed in range(25):
+        scores = maker(seed, n_labels=n_labels)
+        found = OnePerSet(sets).decode(scores)
+        for some in members:
+            np.testing.assert_array_equal(found.labels[:, some].sum(axis=1), 1)
+        for i in range(scores.n_samples):
+            row = scores.take([i])
+            best = oracles.best_one_per_set(lambda z, r=row: r.value(z[None])[0], n_labels, members)
+            if np.isneginf(best):
+                assert np.isneginf(found.value[i])
+            else:
+                assert found.value[i] == pytest.approx(best, abs=1e-9, rel=1e-12)
+                assert found.certified[i]
+
+
+def test_a_support_without_a_fitting_labeling_falls_back_on_its_marginals():
+    table = Support([[1, 1, 0, 0], [1, 0, 0, 0]], np.log([[0.3, 0.7]]))
+    found = OnePerSet([[0, 1], [2, 3]]).decode(table)
+    np.testing.assert_array_equal(found.labels, [[1, 0, 1, 0]])
+    assert np.isneginf(found.value[0])
+    own = Support([[[1, 1, 0, 0], [1, 0, 0, 0]]], np.log([[0.3, 0.7]]))
+    np.testing.assert_array_equal(OnePerSet([[0, 1], [2, 3]]).decode(own).labels, found.labels)
+
+
+def test_large_logits_keep_their_digits():
+    logits = np.array([[[800.0, -700.0, -750.0], [-900.0, 3.0, -2.0]]])
+    table = Mixture(np.log([[1e-30, 1.0]]), logits)
+    found = OnePerSet().decode(table)
+    values = table.value_all(np.eye(3))
+    assert found.value[0] == pytest.approx(values.max(), rel=1e-14)
+
+
+def test_a_search_cut_short_is_not_certified():
+    rng = np.random.default_rng(1)
+    table = Mixture(np.zeros((30, 6)), rng.normal(size=(30, 6, 24)))
+    sets = np.arange(24).reshape(6, 4).tolist()
+    short = OnePerSet(sets, max_nodes=6).decode(table)
+    whole = OnePerSet(sets).decode(table)
+    assert whole.certified.all()
+    assert not short.certified.all()
+    assert np.all(short.value <= whole.value)
+    assert np.all(short.upper_bound >= whole.value - 1e-12)
+
+
+def test_sets_that_cannot_be_are_refused():
+    scores = instances.modular(0, n_labels=3)
+    for sets, reason in (
+        ([[0, 3]], "0 to 2"),
+        ([[0, -1]], "0 to 2"),
+        ([[0, 1], [1, 2]], "not share labels"),
+        ([[0], []], "is empty"),
+        ([], "at least one set"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            OnePerSet(sets).decode(scores)
+    assert isinstance(make_decoder("one_per_set"), OnePerSet)

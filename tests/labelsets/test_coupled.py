@@ -1,0 +1,153 @@
+"""Coupled sets: messages on a tree against enumeration, and what the coupling learns."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.special import log_softmax
+from sklearn.linear_model import LogisticRegression
+
+import oracles_label_sets as oracles
+from colabel.datasets import make_label_sets
+from colabel.labelsets import CoupledSets, IndependentDecomposition, OnePerSetClassifier
+from colabel.labelsets import _coupling as coupling
+from colabel.labelsets._coupling import TreeCoupling, fit_coupling, spanning_tree
+from colabel.mixture import ConditionalBernoulliMixture
+from colabel.reduction import BinaryRelevance, LabelPowerset
+
+TREES = [[], [(1, 0)], [(2, 1), (1, 0)], [(2, 0), (1, 0)], [(3, 1), (2, 1), (1, 0)]]
+
+
+def problem(seed, edges, n=6):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, size=len(edges) + 1)
+    log_p = [log_softmax(rng.normal(size=(n, size)) * 2, axis=1) for size in sizes]
+    if seed % 3 == 0:
+        log_p = [np.round(part) for part in log_p]  # ties
+    thetas = [np.round(rng.normal(size=(sizes[s], sizes[r])), seed % 2) for s, r in edges]
+    return log_p, TreeCoupling(edges, rng.random(len(sizes)) + 0.5, thetas)
+
+
+@pytest.mark.parametrize("edges", TREES, ids=str)
+def test_messages_equal_enumeration(edges):
+    for seed in range(40):
+        log_p, model = problem(seed, edges)
+        codes = model.decode(log_p)
+        log_z, own, pairs = model.marginals(log_p)
+        for i in range(6):
+            rows = [part[i] for part in log_p]
+            p, z = oracles.coupled(rows, model.temperatures, edges, model.couplings)
+            assert p[tuple(codes[i])] == pytest.approx(max(p.values()), rel=1e-12)
+            assert log_z[i] == pytest.approx(z, abs=1e-10)
+            for s, part in enumerate(own):
+                for c in range(part.shape[1]):
+                    total = sum(q for combination, q in p.items() if combination[s] == c)
+                    assert np.exp(part[i, c]) == pytest.approx(total, abs=1e-10)
+            for (s, r), part in zip(edges, pairs, strict=True):
+                for a, b in np.ndindex(part.shape[1:]):
+                    total = sum(q for k, q in p.items() if (k[s], k[r]) == (a, b))
+                    assert part[i, a, b] == pytest.approx(total, abs=1e-10)
+
+
+@pytest.mark.parametrize("edges", TREES, ids=str)
+def test_the_gradient_is_that_of_the_objective(edges, monkeypatch):
+    log_p, _ = problem(1, edges, n=30)
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, part.shape[1], 30) for part in log_p])
+    seen = {}
+
+    def keep(objective, start, **options):
+        seen.update(objective=objective, size=len(start))
+        return type("Result", (), {"x": start})()
+
+    monkeypatch.setattr(coupling, "minimize", keep)
+    fit_coupling(log_p, codes, edges, 0.7)
+    for _ in range(5):
+        z = rng.normal(size=seen["size"])
+        value, slope = (lambda z: seen["objective"](z)[0]), (lambda z: seen["objective"](z)[1])
+        assert check_grad(value, slope, z) < 1e-4 * (1 + np.abs(slope(z)).max())
+
+
+def test_the_tree_joins_the_sets_that_know_most_of_one_another():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 500)
+    b = np.where(rng.random(500) < 0.9, a, rng.integers(0, 3, 500))
+    c = np.where(rng.random(500) < 0.8, b, rng.integers(0, 3, 500))
+    d = rng.integers(0, 2, 500)
+    edges = spanning_tree(np.column_stack([c, a, d, b]), (3, 3, 2, 3))
+    joined = {frozenset(edge) for edge in edges}
+    assert {frozenset({1, 3}), frozenset({0, 3})} <= joined
+    assert len(edges) == 3
+    for place, (_, parent) in enumerate(edges):  # a set has heard of its children when it speaks
+        assert all(child != parent for child, _ in edges[:place])
+    assert spanning_tree(d[:, None], (2,)) == []
+
+
+def test_dependence_is_learned_and_used():
+    gains = []
+    for seed in range(4):
+        data = make_label_sets(1500, 6, (4, 4), dependence=0.8, random_state=seed)
+        X, Y = data.X, data.classes + 10
+        coupled = CoupledSets(random_state=0).fit(X[:500], Y[:500])
+        alone = IndependentDecomposition().fit(X[:500], Y[:500])
+        gains.append(coupled.score(X[500:], Y[500:]) - alone.score(X[500:], Y[500:]))
+        assert np.abs(coupled.coupling_.couplings[0]).max() > 0.5
+    assert np.mean(gains) > 0.02
+
+
+def test_independent_sets_lose_nothing():
+    gains = []
+    for seed in range(5):
+        data = make_label_sets(1500, 6, (3, 3), dependence=0.0, random_state=seed)
+        X, Y = data.X, data.classes + 10
+        coupled = CoupledSets(random_state=0).fit(X[:500], Y[:500])
+        alone = IndependentDecomposition().fit(X[:500], Y[:500])
+        gains.append(coupled.score(X[500:], Y[500:]) - alone.score(X[500:], Y[500:]))
+    assert np.mean(gains) > -0.01
+
+
+def test_many_sets_cost_no_more_than_their_pairs():
+    data = make_label_sets(300, 5, (2,) * 11, dependence=0.8, random_state=0)
+    model = CoupledSets(LogisticRegression(), random_state=0).fit(data.X, data.classes + 10)
+    assert len(model.coupling_.edges) == 10
+    p = model.predict_joint(data.X[:3])
+    best = p.labelings[np.argmax(p.scores, axis=1)]
+    np.testing.assert_array_equal(model.predict(data.X[:3]), best[:, 1::2] + 10)
+    many = np.hstack([data.classes, 1 - data.classes]) + 10  # 4 million combinations
+    assert CoupledSets(random_state=0, cv=2).fit(data.X, many).predict(data.X).shape == (300, 22)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [BinaryRelevance(), LabelPowerset(), ConditionalBernoulliMixture(3, n_steps=3, random_state=0)],
+    ids=["Modular", "Support", "Mixture"],
+)
+def test_the_adapter_finds_the_best_combination_of_any_table(estimator):
+    data = make_label_sets(150, 4, (3, 2), dependence=0.7, random_state=1)
+    Y = data.classes + 10
+    model = OnePerSetClassifier(estimator).fit(data.X, Y)
+    found = model.predict(data.X)
+    table = model.estimator_.predict_joint(data.X)
+    hot = np.array([[*np.eye(3)[a], *np.eye(2)[b]] for a in range(3) for b in range(2)])
+    values = table.value_all(hot)
+    chosen = (found[:, 0] - 10) * 2 + found[:, 1] - 10
+    np.testing.assert_allclose(values[np.arange(150), chosen], values.max(axis=1))
+
+
+def test_the_arg_max_of_each_set_is_the_rule_of_the_paper():
+    data = make_label_sets(150, 4, (3, 2), dependence=0.7, random_state=2)
+    model = OnePerSetClassifier(LabelPowerset(), rule="argmax").fit(data.X, data.classes + 10)
+    scores = model.estimator_.decision_function(data.X)
+    expected = np.column_stack([scores[:, :3].argmax(axis=1), scores[:, 3:].argmax(axis=1)])
+    np.testing.assert_array_equal(model.predict(data.X), expected + 10)
+
+
+def test_an_estimator_without_a_table_is_decided_by_its_scores():
+    from sklearn.multioutput import MultiOutputClassifier
+
+    data = make_label_sets(150, 4, (3, 2), random_state=3)
+    model = OnePerSetClassifier(MultiOutputClassifier(LogisticRegression()))
+    same = OnePerSetClassifier(BinaryRelevance(LogisticRegression()))
+    Y = data.classes + 10
+    np.testing.assert_array_equal(
+        model.fit(data.X, Y).predict(data.X), same.fit(data.X, Y).predict(data.X)
+    )
