@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ConditionalDependencyNetwork,
         LabelPowerset,
         ProbabilisticClassifierChain,
+        RAkEL,
     )
     from colabel.structured import (
         PairwiseCRF,
@@ -37,6 +38,7 @@ _HOME = {
     "PairwiseCRF": "colabel.structured",
     "ProbabilisticClassifierChain": "colabel.reduction",
     "QuadraticPriorSVC": "colabel.structured",
+    "RAkEL": "colabel.reduction",
     "SubmodularSVC": "colabel.structured",
     "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
@@ -55,6 +57,7 @@ __all__ = [
     "PairwiseCRF",
     "ProbabilisticClassifierChain",
     "QuadraticPriorSVC",
+    "RAkEL",
     "SubmodularSVC",
     "SubmodularSVCCV",
     "TunedThreshold",

@@ -168,6 +168,14 @@ METHODS: dict[str, Method] = {
             demo=False,
         ),
         Method(
+            "rakel",
+            _new("reduction.RAkEL"),
+            "sml-2011",
+            "label powersets of random small label sets vote",
+            {"labelset_size": (2, 3, 5), "estimator__C": VARIANCES},
+            demo=False,
+        ),
+        Method(
             "pair-crf",
             _new("structured.PairwiseCRF"),
             "cbm-2016",
