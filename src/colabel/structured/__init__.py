@@ -2,7 +2,8 @@
 
 from colabel.structured._pairwise_crf import PairwiseCRF
 from colabel.structured._quadratic import QuadraticPriorSVC
+from colabel.structured._rank_svm import RankSVM
 from colabel.structured._submodular import SubmodularSVC
 from colabel.structured._submodular_cv import SubmodularSVCCV
 
-__all__ = ["PairwiseCRF", "QuadraticPriorSVC", "SubmodularSVC", "SubmodularSVCCV"]
+__all__ = ["PairwiseCRF", "QuadraticPriorSVC", "RankSVM", "SubmodularSVC", "SubmodularSVCCV"]
