@@ -232,19 +232,22 @@ def test_tables_share_one_store(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.sqlite", "me.1", "me.2"]
 
 
+ASKED = []  # not closed over: what a function closes over is part of what it is
+
+
+def count_up(name, seed):
+    ASKED.append(seed)
+    return {"up": np.arange(seed + 1.0)}
+
+
 def test_a_trace_is_run_once(tmp_path):
-    asked = []
-
-    def trace(name, seed):
-        asked.append(seed)
-        return {"up": np.arange(seed + 1.0)}
-
-    plan = a_plan("me.3", Entry("up", "br", {}), trace=trace, seeds=(0, 1))
+    ASKED.clear()
+    plan = a_plan("me.3", Entry("up", "br", {}), trace=count_up, seeds=(0, 1))
     first = reproduce(plan, tmp_path)
     again = reproduce(plan, tmp_path)
-    assert asked == [0, 1]
+    assert ASKED == [0, 1]
     assert first.traces == again.traces == {("made", "up"): [0.0, 1.0]}
     assert first.ours == again.ours
     assert (tmp_path / "traces.csv").read_text().count("\n") == 3
     reproduce(plan)
-    assert asked == [0, 1, 0, 1]
+    assert ASKED == [0, 1, 0, 1]
