@@ -4,8 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from colabel.labelsets import (
+        CooccurrenceDecomposition,
+        CoupledSets,
+        DualSetBoosting,
+        IndependentDecomposition,
+        LabelStacking,
+        OnePerSetClassifier,
+    )
     from colabel.mixture import BernoulliMixture, ConditionalBernoulliMixture
     from colabel.model_selection import TunedThreshold
+    from colabel.neighbors import KNNClassifier, LargeMarginKNN, MLkNN
+    from colabel.neural import RBFNetwork
     from colabel.persistence import load, save
     from colabel.reduction import (
         BinaryRelevance,
@@ -34,11 +44,21 @@ _HOME = {
     "ClassifierChain": "colabel.reduction",
     "ConditionalBernoulliMixture": "colabel.mixture",
     "ConditionalDependencyNetwork": "colabel.reduction",
+    "CooccurrenceDecomposition": "colabel.labelsets",
+    "CoupledSets": "colabel.labelsets",
+    "DualSetBoosting": "colabel.labelsets",
+    "IndependentDecomposition": "colabel.labelsets",
+    "KNNClassifier": "colabel.neighbors",
     "LabelPowerset": "colabel.reduction",
+    "LabelStacking": "colabel.labelsets",
+    "LargeMarginKNN": "colabel.neighbors",
+    "MLkNN": "colabel.neighbors",
+    "OnePerSetClassifier": "colabel.labelsets",
     "PairwiseCRF": "colabel.structured",
     "ProbabilisticClassifierChain": "colabel.reduction",
     "QuadraticPriorSVC": "colabel.structured",
     "RAkEL": "colabel.reduction",
+    "RBFNetwork": "colabel.neural",
     "SubmodularSVC": "colabel.structured",
     "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
@@ -53,11 +73,21 @@ __all__ = [
     "ClassifierChain",
     "ConditionalBernoulliMixture",
     "ConditionalDependencyNetwork",
+    "CooccurrenceDecomposition",
+    "CoupledSets",
+    "DualSetBoosting",
+    "IndependentDecomposition",
+    "KNNClassifier",
     "LabelPowerset",
+    "LabelStacking",
+    "LargeMarginKNN",
+    "MLkNN",
+    "OnePerSetClassifier",
     "PairwiseCRF",
     "ProbabilisticClassifierChain",
     "QuadraticPriorSVC",
     "RAkEL",
+    "RBFNetwork",
     "SubmodularSVC",
     "SubmodularSVCCV",
     "TunedThreshold",
@@ -72,10 +102,13 @@ _SUBPACKAGES = (
     "datasets",
     "decoders",
     "lab",
+    "labelsets",
     "losses",
     "metrics",
     "mixture",
     "model_selection",
+    "neighbors",
+    "neural",
     "plot",
     "reduction",
     "structured",

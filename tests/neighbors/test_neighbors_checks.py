@@ -22,7 +22,8 @@ ESTIMATORS = [
 ours = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
 
-@parametrize_with_checks(ESTIMATORS)
+# Of each class one, and one with everything tuned.
+@parametrize_with_checks([ESTIMATORS[i] for i in (1, 2, 4)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -55,7 +56,7 @@ def test_containers_blocks_and_sparse_features_agree(estimator, toy, monkeypatch
     expected, scores = model.predict(X), np.clip(model.decision_function(X), -30, 30)
     for form in (sparse.csr_array, sparse.csc_matrix):
         again = clone(estimator).fit(form(X), form(Y))
-        assert (again.predict(form(X)) != expected).nnz == 0
+        np.testing.assert_array_equal(again.predict(form(X)).toarray(), expected)
         found = np.clip(again.decision_function(X), -30, 30)
         np.testing.assert_allclose(found, scores, atol=1e-5)
     monkeypatch.setattr("colabel.base.BLOCK_BYTES", 2000)

@@ -1,6 +1,7 @@
 """The methods by name: what the command line fits and compares.
 
-A name may carry a suffix, ``br+global``: the method with a tuned decision rule on top.
+A name may carry a suffix, ``br+global``: the method with a tuned decision rule on top; or, for data
+with exclusive label sets, ``br+argmax``: the rule that chooses a label of each set.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from colabel.model_selection._tuned_threshold import RULES
 __all__ = [
     "METHODS",
     "RULES",
+    "SET_RULES",
     "Method",
     "capabilities",
     "full_name",
@@ -48,6 +50,8 @@ class Method:
         Parameters worth searching, those that matter most first, and their values.
     demo : bool
         Whether ``colabel compare`` runs it when no methods are named.
+    label_sets : bool
+        Whether it needs data with exclusive label sets.
     """
 
     name: str
@@ -56,13 +60,24 @@ class Method:
     summary: str
     space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     demo: bool = True
+    label_sets: bool = False
 
 
+# How a label of each exclusive set is chosen; see ``OnePerSetClassifier``.
+SET_RULES = ("joint", "argmax")
 # The grids of supplement A.2 of Li et al. (2016).
 VARIANCES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6)
 COMPONENTS = tuple(range(5, 61, 5))
 # Relative to the mean squared norm of the rows.
 PENALTIES = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
+# Ridge penalties (None: by generalised cross-validation), and codes as a share of the labels.
+RIDGES = (None, 0.0, 1.0, 100.0)
+CODES = (0.1, 0.3, 1.0)
+SET_BASE = {"estimator__C": (0.1, 1.0, 10.0, 100.0)}
+# Neighbour methods tune what is called "tune" on their training rows by themselves.
+TUNED = (0.5, "tune")
+SIZES = (5, 10, 20, 50, "tune")
+WEIGHTS = ("mild", "distance")
 QUADRATIC = {"lambda_w": PENALTIES, "lambda_a": (1.0, 0.1, 0.01)}
 
 
@@ -230,6 +245,30 @@ METHODS: dict[str, Method] = {
             demo=False,
         ),
         Method(
+            "lmknn",
+            _new("neighbors.LargeMarginKNN"),
+            "lmknn-2015",
+            "neighbours by regression and a learned metric",
+            {"threshold": TUNED, "n_neighbors": SIZES, "weights": WEIGHTS, "C": (1.0, 10.0, 100.0)},
+            demo=False,
+        ),
+        Method(
+            "knn",
+            _new("neighbors.KNNClassifier"),
+            "lmknn-2015",
+            "the nearest training rows vote",
+            {"threshold": TUNED, "n_neighbors": SIZES, "weights": WEIGHTS},
+            demo=False,
+        ),
+        Method(
+            "mlknn",
+            _new("neighbors.MLkNN"),
+            "lmknn-2015",
+            "Bayes' rule on what the nearest rows have",
+            {"threshold": TUNED, "n_neighbors": SIZES, "smoothing": (0.1, 1.0)},
+            demo=False,
+        ),
+        Method(
             "cbm-lr",
             _new("mixture.ConditionalBernoulliMixture"),
             "cbm-2016",
@@ -261,19 +300,82 @@ METHODS: dict[str, Method] = {
             },
             demo=False,
         ),
+        Method(
+            "plst",
+            _new("embedding.PLST"),
+            "lmknn-2015",
+            "ridge regression of principal label components",
+            {"alpha": RIDGES, "n_components": CODES},
+            demo=False,
+        ),
+        Method(
+            "cplst",
+            _new("embedding.CPLST"),
+            "lmknn-2015",
+            "the same, of components that features predict",
+            {"alpha": RIDGES, "n_components": CODES},
+            demo=False,
+        ),
+        Method(
+            "indep",
+            _new("labelsets.IndependentDecomposition"),
+            "dsml-2018",
+            "label sets: one classifier a set",
+            SET_BASE,
+            demo=False,
+            label_sets=True,
+        ),
+        Method(
+            "cooc",
+            _new("labelsets.CooccurrenceDecomposition"),
+            "dsml-2018",
+            "label sets: one class for each combination",
+            SET_BASE,
+            demo=False,
+            label_sets=True,
+        ),
+        Method(
+            "stacking",
+            _new("labelsets.LabelStacking"),
+            "dsml-2018",
+            "label sets: each set given those before it",
+            {**SET_BASE, "search": ("greedy", "exact")},
+            demo=False,
+            label_sets=True,
+        ),
+        Method(
+            "dsml",
+            _new("labelsets.DualSetBoosting"),
+            "dsml-2018",
+            "label sets: boosted models that feed one another",
+            {**SET_BASE, "n_rounds": (10, 30), "B": (1.0, 1.05, 1.1), "reuse": (True, False)},
+            demo=False,
+            label_sets=True,
+        ),
+        Method(
+            "coupled",
+            _new("labelsets.CoupledSets"),
+            "dsml-2018",
+            "label sets: separate classifiers, coupled",
+            {**SET_BASE, "penalty": (0.1, 1.0, 10.0)},
+            demo=False,
+            label_sets=True,
+        ),
     )
 }
 
 
 def list_methods() -> list[str]:
-    """Return every registered name, those with a suffix included."""
-    return [*METHODS, *(f"{name}+{rule}" for name in METHODS for rule in RULES)]
+    """Return every registered name, those with a tuned decision rule included."""
+    ordinary = [name for name, method in METHODS.items() if not method.label_sets]
+    return [*METHODS, *(f"{name}+{rule}" for name in ordinary for rule in RULES)]
 
 
 def get_method(name: str) -> tuple[Method, str | None]:
     """Return the method of this name, and the decision rule that its suffix asks for."""
     base, plus, rule = name.partition("+")
-    if base not in METHODS or (plus and rule not in RULES):
+    known = base in METHODS
+    if not known or (plus and (rule not in (*RULES, *SET_RULES) or METHODS[base].label_sets)):
         close = difflib.get_close_matches(name, list_methods(), n=3)
         hint = f"; did you mean {' or '.join(close)}?" if close else "; see: colabel methods"
         raise UnknownNameError(f"no method is called {name!r}{hint}")
@@ -301,7 +403,9 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     estimator = method.build()
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
-    if rule is not None:
+    if rule in SET_RULES:
+        estimator = _class("labelsets.OnePerSetClassifier")(estimator, rule=rule)
+    elif rule is not None:
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
         full = full_name(estimator, key, name)
@@ -325,8 +429,14 @@ def capabilities(name: str) -> dict[str, Any]:
         "sparse_features": bool(tags.input_tags.sparse),
         "sparse_labels": True,
         "named_labels": True,
-        "sample_weight": has_fit_parameter(estimator, "sample_weight"),
+        "sample_weight": has_fit_parameter(_weighted(estimator), "sample_weight"),
+        "needs_label_sets": METHODS[name.partition("+")[0]].label_sets,
     }
+
+
+def _weighted(estimator: Any) -> Any:
+    """Return what weights of samples end up in: a tuned rule passes them on."""
+    return estimator.estimator if isinstance(estimator, TunedThreshold) else estimator
 
 
 def _check_kind(present: Any, value: Any, key: str, method: str) -> None:

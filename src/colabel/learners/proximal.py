@@ -4,8 +4,9 @@ Minimises ``f(Q) + trace(Q) / 2`` over ``Q >= 0``, where ``f`` depends on ``Q`` 
 are linear in it: at the extrapolated point they follow from those at the last two iterates, and
 only a step that is tried needs new ones. Departures from the algorithm as printed: the proximal
 step takes eigenvalues, not singular values; the step size is carried over from one iteration to
-the next, and grows after some that were accepted at once; where the objective rises, momentum
-starts anew; and the iteration ends after several small *absolute* changes.
+the next, and longer steps are tried after some that were accepted at once, or changed little; where
+the objective rises, momentum starts anew; and the iteration ends after several small changes of
+steps that could not have been longer.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ __all__ = ["MetricProblem", "proximal_gradient", "shrink"]
 
 Floats = NDArray[np.float64]
 
-# Iterations in a row with a small change that end the search: a short step changes little.
+# Iterations with a small change, and none with a large one between them, that end the search.
 PATIENCE = 3
+# What such an iteration counts if longer steps are still to be had.
+UNTRIED = 0.2
 # Iterations accepted at once before a longer step is tried.
 CALM = 3
 # At ties no step is short enough; the search ends here, in units of the first step.
@@ -83,18 +86,21 @@ def proximal_gradient(
     O(q^3) an iteration for the eigenvalues, beside what the problem costs.
     """
     state = _State.first(problem, start)
-    momentum, still, calm, longest = 1.0, 0, 0, LONGEST_TAU * tau
+    momentum, still, calm, small = 1.0, 0.0, 0, False
+    longest = LONGEST_TAU * tau
     before, history, converged = state, [state.objective], False
     for n_iter in range(1, max_iter + 1):
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         ahead = 0.0 if before is state else (momentum - 1.0) / following
-        tau = eta * tau if calm >= CALM else tau
-        new, used = _step(problem, state, before, ahead, tau, eta, longest)
-        calm = 0 if used > tau or calm >= CALM else calm + 1
-        if new is None or (new.objective > state.objective and ahead == 0.0):
-            break
-        tau = used
-        if new.objective > state.objective:
+        first = eta * tau if calm >= CALM or small else tau
+        new, used = _step(problem, state, before, ahead, first, eta, longest)
+        calm = 0 if used > first or calm >= CALM else calm + 1
+        tau = tau if new is None else used
+        if new is None or new.objective > state.objective:
+            if ahead == 0.0:
+                # Not even a short step from here helps: a kink, or the rounding of an optimum.
+                converged = new is not None or len(history) > 1
+                break
             momentum, before = 1.0, state
             continue
         change = (state.objective - new.objective) / max(state.objective, np.finfo(float).tiny)
@@ -102,7 +108,9 @@ def proximal_gradient(
         history.append(state.objective)
         if report is not None:
             report(n_iter, state.objective)
-        still = still + 1 if change <= tol else 0  # Eq. (8)
+        small = change <= tol  # Eq. (8)
+        # A short step changes little: it counts in full where a longer one was tried and refused.
+        still = still + (1.0 if used > first else UNTRIED) if small else 0.0
         if still >= PATIENCE or state.objective == 0.0:
             converged = True
             break

@@ -48,7 +48,7 @@ class NeighborClassifier(MultiLabelClassifier):
     measure: str
     index: Any
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Fit to features ``X`` and labels ``y``.
 
         Parameters
@@ -63,7 +63,7 @@ class NeighborClassifier(MultiLabelClassifier):
         """
         return super().fit(X, y)
 
-    def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
+    def _fit(self, X: Any, Y: Any, **_: Any) -> None:
         check_magnitude(X)
         self.labels_ = sparse.csr_array(Y, dtype=np.float64)
         self.points_ = self._fit_space(X)

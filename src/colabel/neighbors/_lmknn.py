@@ -196,7 +196,7 @@ class LargeMarginKNN(NeighborClassifier):
         features = self.map_.features(X)
         n, q = self.labels_.shape
         fitted = Codewords(features, self.map_.P, self.map_.b, np.ones(n), np.zeros(n))
-        self.components_, self.history_, self.n_iter_ = np.eye(q), np.empty(0), 0
+        self.components_, self.history_, self.n_iter_ = np.eye(q), np.empty(0), 1
         if self.metric == "learned" and n > 1:
             self._learn(X, fitted, held_out)
         self.projection_ = self.map_.P @ self.components_
@@ -229,12 +229,20 @@ class LargeMarginKNN(NeighborClassifier):
                 max_iter=self.max_iter,
             )
         if not found.converged:
+            remedy = (
+                "raise max_iter or tol"
+                if found.n_iter >= self.max_iter
+                else "neighbours tie in every row; slack='neighbor' has no ties"
+            )
             warnings.warn(
-                f"the metric did not converge in {found.n_iter} iterations; raise max_iter or tol",
+                f"the metric did not converge in {found.n_iter} iterations: {remedy}",
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        self.components_, self.history_, self.n_iter_ = found.coef, found.history, found.n_iter
+        self.history_, self.n_iter_ = found.history, found.n_iter
+        # Where no neighbour differs there is nothing to learn, and the trace is all that is left.
+        if found.coef.shape[1]:
+            self.components_ = found.coef
 
     def _margin_neighbors(self, X: Any, fitted: Codewords, words: Codewords) -> NDArray[np.int64]:
         queries = points = X

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 # Entries of ``z'Q`` for a block of rows.
 BLOCK = 2**23
+# Slacks that differ by less than this share tie.
+TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +61,7 @@ class MarginProblem:
         """``|y_i - y_j|_1`` of each neighbour: (n_samples, k)."""
         from colabel._kernels.codewords import label_quadratics, neighbor_margins
 
-        n, q = self.Y.shape
-        size = label_quadratics(np.eye(q), *self._labels)
+        size = label_quadratics(np.eye(self.Y.shape[1]), *self._labels)
         out = np.empty(self.near.shape)
         for rows in self._blocks():
             # With z = y and Q = I a margin is |y_i - y_j|^2.
@@ -81,14 +82,17 @@ class MarginProblem:
 
     def loss(self, margins: Floats) -> float:
         """Return ``f``."""
-        return self._scale * float(np.sum(self._slack(margins) ** 2))
+        slack = self._slack(margins)
+        # The largest slack of a row is the row's.
+        slack = slack if self.per_neighbor else slack.max(axis=1, initial=0.0)
+        return self._scale * float(np.vdot(slack, slack))
 
     def gradient(self, margins: Floats) -> Floats:
         """Return ``2C/n sum_i xi_i (phi_ii phi_ii' - phi_ij phi_ij')``, ``phi_ij = z_i - y_j``."""
         n = len(self.near)
-        slack = self._slack(margins)
-        i, j = np.nonzero(slack)
-        W = sparse.csr_array((slack[i, j], (i, self.near[i, j])), shape=(n, n))
+        weight = self._weight(self._slack(margins))
+        i, j = np.nonzero(weight)
+        W = sparse.csr_array((weight[i, j], (i, self.near[i, j])), shape=(n, n))
         out, into = np.asarray(W.sum(axis=1)).ravel(), np.asarray(W.sum(axis=0)).ravel()
         # With d = y_j - y_i: phi_ii phi_ii' - phi_ij phi_ij' = z d' + d z' + y_i y_i' - y_j y_j'.
         D = sparse.csr_array(W @ self.Y - self.Y.multiply(out[:, None]))
@@ -102,14 +106,20 @@ class MarginProblem:
         return self.C / (n * k if self.per_neighbor else n)
 
     def _slack(self, margins: Floats) -> Floats:
-        """Return ``xi``; one for each row stands at the neighbour that it is due to."""
-        slack = np.maximum(self.delta - margins, 0.0)
-        if not self.per_neighbor:
-            worst = np.argmax(slack, axis=1)[:, None]
-            kept = np.zeros_like(slack)
-            np.put_along_axis(kept, worst, np.take_along_axis(slack, worst, axis=1), axis=1)
-            slack = kept
-        return slack
+        """Return by how much each constraint is violated."""
+        return np.maximum(self.delta - margins, 0.0)
+
+    def _weight(self, slack: Floats) -> Floats:
+        """Return how much each constraint counts in the gradient.
+
+        A row's slack stands at the neighbours that it is due to, in equal parts: of all gradients
+        at a tie the one that favours none of them.
+        """
+        if self.per_neighbor:
+            return slack
+        largest = slack.max(axis=1, keepdims=True, initial=0.0)
+        tied = (slack >= (1.0 - TIE) * largest) & (largest > 0.0)
+        return tied * (largest / np.maximum(tied.sum(axis=1, keepdims=True), 1))
 
     def _codewords_times(self, D: sparse.csr_array) -> Floats:
         """Return ``Z'D``."""
