@@ -22,7 +22,7 @@ from colabel.labelsets import (
         LabelStacking(search="exact"),
         DualSetBoosting(n_rounds=3, random_state=0),
         DualSetBoosting(n_rounds=3, weighting="weight", reuse=False, random_state=0),
-        CoupledSets(random_state=0),
+        CoupledSets(cv=2, random_state=0),
         OnePerSetClassifier(BinaryRelevance()),
     ]
 )

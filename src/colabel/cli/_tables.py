@@ -179,15 +179,16 @@ def summary_table(rows: list[Row], data: str) -> Group:
 
     rows = [row for row in rows if row.data == data]
     means = {method: mean for (_, method), mean in summarise(rows).items()}
-    best = {measure: _best(means, measure) for measure in SHOWN}
+    shown_here = _headings(means)
+    best = {measure: _best(means, measure) for measure in shown_here}
     table = plain_table()
     table.add_column("\nmethod", overflow="fold")
-    for measure, heading in SHOWN.items():
+    for measure, heading in shown_here.items():
         table.add_column(f"{heading} {arrow(measure)}", justify="right", no_wrap=True)
     for heading in TIMES.values():
         table.add_column(heading, justify="right", no_wrap=True)
     for method, mean in means.items():
-        cells = [_cell(mean.get(measure), best[measure]) for measure in SHOWN]
+        cells = [_cell(mean.get(measure), best[measure]) for measure in shown_here]
         times = [f"{mean[time]:.2f}" if time in mean else "–" for time in TIMES]
         table.add_row(shown(method), *cells, *times)
     return titled(_title(rows, data), table)
@@ -266,6 +267,16 @@ def _title(rows: list[Row], data: str) -> str:
     n_parts = len({(row.fold, row.seed) for row in rows})
     mean = f", mean of {n_parts} runs" if n_parts > 1 else ""
     return f"{data} ({rows[0].split}{mean})"
+
+
+def _headings(means: dict[str, dict[str, float]]) -> dict[str, str]:
+    """Return the measures to show: of exclusive label sets their accuracies, as many as fit."""
+    known = dict.fromkeys(name for mean in means.values() for name in mean)
+    sets = [name for name in known if name.startswith("accuracy_") and name != "accuracy_all"]
+    if not sets:
+        return SHOWN
+    chosen = [*sets[: len(SHOWN) - 1], "accuracy_all"]
+    return {name: f"acc.\n{printable(name.partition('_')[2])[:10]}" for name in chosen}
 
 
 def _best(means: dict[str, dict[str, float]], measure: str) -> float | None:

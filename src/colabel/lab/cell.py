@@ -12,6 +12,7 @@ import numpy as np
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
+from colabel.lab.label_sets import with_label_sets
 from colabel.lab.memory import peak_memory_mb, reset_peak
 from colabel.metrics import evaluate
 
@@ -46,7 +47,7 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
     reset_peak()
     started = time.perf_counter()
     try:
-        estimator = build()
+        estimator = with_label_sets(build(), train)
         estimator.fit(train.X, train.Y)
         fitted = time.perf_counter()
         prediction = estimator.predict(test.X)

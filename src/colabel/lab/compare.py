@@ -80,7 +80,7 @@ def compare(
         Registered names or paths.
     methods : sequence of str or Variant, or None
         Registered names; None is ``default_methods()``, less those that are slow with as many
-        label sets as the data has.
+        label sets as the data has; for exclusive label sets, the methods made for them.
     split : str or None
         ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
         five folds otherwise.
@@ -199,6 +199,8 @@ def _make(method: str, seed: int) -> Any:
 
 
 def _default_variants(fold: Fold) -> list[Variant]:
+    if fold.label_sets:
+        return [_variant(name) for name, method in METHODS.items() if method.label_sets]
     n_label_sets = int(fold.train().statistics()["n_labelsets"])
     names = default_methods(n_label_sets)
     left_out = [name for name in default_methods() if name not in names]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,40 +12,25 @@ import numpy as np
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
 from colabel.lab.cell import first_sentence
+from colabel.lab.label_sets import with_label_sets
 from colabel.lab.methods import full_name, get_method, make
+from colabel.lab.search import (
+    STRATEGIES,
+    Parameters,
+    Space,
+    Trial,
+    count,
+    halve,
+    list_settings,
+    rungs,
+)
 from colabel.metrics import get_measure, log_likelihood, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
-__all__ = ["LOG_LIKELIHOOD", "Trial", "Tuning", "search_space", "tune"]
+__all__ = ["LOG_LIKELIHOOD", "Trial", "Tuning", "check_metric", "search_space", "tune"]
 
 # The one criterion that is no measure: for methods with a joint distribution.
 LOG_LIKELIHOOD = "log_likelihood"
-
-Parameters = dict[str, Any]
-Space = Mapping[str, tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One setting, and what it came to on the rows held out.
-
-    Parameters
-    ----------
-    parameters : dict
-        Those searched, by full name.
-    value, spread : float
-        Mean of the criterion over the folds, and its standard deviation; NaN where it failed.
-    fit_seconds : float
-        For one fold, on average.
-    failed : str or None
-        Why there is no value.
-    """
-
-    parameters: Parameters
-    value: float = float("nan")
-    spread: float = float("nan")
-    fit_seconds: float = float("nan")
-    failed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,11 +75,19 @@ def search_space(
     return space
 
 
+def check_metric(metric: str, method: str) -> None:
+    """Check that a method can be tuned for a measure."""
+    _criterion(metric)
+    if metric == LOG_LIKELIHOOD and not hasattr(make(method), "joint_log_prob"):
+        raise UnknownNameError(f"{method} gives labelings no probability: choose another metric")
+
+
 def tune(
     method: str,
     data: Dataset,
     metric: str,
     *,
+    strategy: str = "grid",
     fixed: Parameters | None = None,
     space: Space | None = None,
     n_folds: int = 3,
@@ -107,9 +98,12 @@ def tune(
 ) -> Tuning:
     """Search for the parameters that do best on folds of the training data.
 
-    All settings are tried where they are no more than ``n_trials``. Otherwise one parameter after
-    another is, the others as in the best setting so far, from the method's defaults on; a round
-    that brings nothing ends it. The folds are the same for all settings.
+    All settings are tried where they are no more than ``n_trials``. Otherwise ``"grid"`` takes one
+    parameter after another, the others as in the best setting so far, from the method's defaults
+    on; a round that brings nothing ends it. ``"random"`` draws settings. ``"halving"`` draws them
+    too, fits them to few rows, and the best third of them to three times as many, until the best
+    have seen all rows. The folds are the same for all settings. A method with ``warm_start`` goes
+    on from the setting before.
 
     Parameters
     ----------
@@ -120,6 +114,7 @@ def tune(
     metric : str
         A measure, or ``"log_likelihood"``, which chooses best on few rows, for methods with a joint
         distribution.
+    strategy : {"grid", "random", "halving"}
     fixed : dict or None
         Parameters that all settings share.
     space : mapping or None
@@ -129,7 +124,7 @@ def tune(
     n_trials : int
         Settings tried at most.
     seed : int
-        Fixes folds and every ``random_state``.
+        Fixes folds, draws and every ``random_state``.
     on_plan, on_trial : callable
         Told how many trials there will be at most, and of each when it is done.
 
@@ -137,36 +132,28 @@ def tune(
     -------
     Tuning
     """
+    if strategy not in STRATEGIES:
+        raise UnknownNameError(f"{strategy!r} is no search: there is {', '.join(STRATEGIES)}")
+    check_metric(metric, method)
     score, better = _criterion(metric)
-    if metric == LOG_LIKELIHOOD and not hasattr(make(method), "joint_log_prob"):
-        raise UnknownNameError(f"{method} gives labelings no probability: choose another metric")
     if space is None:
         space = search_space(method, fixed)
     else:
         space = {full_name(make(method), key, method): v for key, v in space.items()}
-    if not 2 <= n_folds <= data.n_samples:
-        raise UnknownNameError(
-            f"{n_folds} folds of {data.n_samples} samples cannot be made; at least 2, at most one "
-            "a sample"
-        )
-    splitter = IterativeStratifiedKFold(n_folds, random_state=seed)
-    folds = [*splitter.split(np.zeros(data.n_samples), data.Y)]
-    on_plan(min(n_trials, prod(len(values) for values in space.values())))
-    trials: dict[str, Trial] = {}
-
-    def attempt(setting: Parameters) -> Trial:
-        key = repr(sorted(setting.items()))
-        if key not in trials:
-            params = {**(fixed or {}), **setting}
-            trials[key] = _try(lambda: make(method, params, seed), setting, data, folds, score)
-            on_trial(trials[key])
-        return trials[key]
-
-    for setting in _settings(space, _defaults(method, fixed, space), n_trials, attempt, better):
-        if len(trials) >= n_trials:
-            break
-        attempt(setting)
-    ranked = sorted(trials.values(), key=lambda trial: -_rank(trial, better))
+    bench = _Bench(method, fixed or {}, data, _folds(data, n_folds, seed), score, seed, on_trial)
+    start = bench.defaults(space)
+    listed = list_settings(strategy, space, start, n_trials, bench.attempt, better, seed)
+    if strategy == "halving":
+        settings, n_rows = [*listed], bench.n_rows
+        on_plan(sum(n_left for n_left, _ in rungs(len(settings), n_rows)))
+        halve(settings, n_rows, bench.attempt, better)
+    else:
+        on_plan(min(n_trials, count(space)))
+        for setting in listed:
+            if len(bench.trials) >= n_trials:
+                break
+            bench.attempt(setting)
+    ranked = sorted(bench.trials.values(), key=lambda trial: trial.rank(better), reverse=True)
     return Tuning(method, metric, n_folds, tuple(ranked))
 
 
@@ -179,53 +166,80 @@ def _criterion(metric: str) -> tuple[Callable[..., float], float]:
     return lambda *given: sign * scorer(*given), sign
 
 
-def _rank(trial: Trial, better: float) -> float:
-    return -np.inf if np.isnan(trial.value) else better * trial.value
+def _folds(data: Dataset, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
+    if not 2 <= n_folds <= data.n_samples:
+        raise UnknownNameError(
+            f"{n_folds} folds of {data.n_samples} samples cannot be made; at least 2, at most one "
+            "a sample"
+        )
+    splitter = IterativeStratifiedKFold(n_folds, random_state=seed)
+    return [*splitter.split(np.zeros(data.n_samples), data.Y)]
 
 
-def _defaults(method: str, fixed: Parameters | None, space: Space) -> Parameters:
-    present = make(method, fixed).get_params()
-    return {key: present[key] for key in space}
+class _Bench:
+    """Where settings are fitted and scored; each is so once, or again on more rows."""
 
+    def __init__(
+        self,
+        method: str,
+        fixed: Parameters,
+        data: Dataset,
+        folds: list[tuple[Any, Any]],
+        score: Callable[..., float],
+        seed: int,
+        on_trial: Callable[[Trial], None],
+    ) -> None:
+        self.method, self.fixed, self.data, self.seed = method, fixed, data, seed
+        self.score, self.on_trial, self.folds = score, on_trial, folds
+        self.trials: dict[str, Trial] = {}
+        self._warm: dict[int, Any] = {}
 
-def _settings(
-    space: Space,
-    start: Parameters,
-    n_trials: int,
-    attempt: Callable[[Parameters], Trial],
-    better: float,
-) -> Iterator[Parameters]:
-    """Yield settings to try; what came of them decides which are next."""
-    if prod(len(values) for values in space.values()) <= n_trials:
-        yield from (dict(zip(space, values, strict=True)) for values in product(*space.values()))
-        return
-    best, before = start, None
-    yield start
-    while best != before:
-        before = best
-        for name, values in space.items():
-            line = [{**best, name: value} for value in values]
-            yield from line
-            best = max([best, *line], key=lambda setting: _rank(attempt(setting), better))
+    @property
+    def n_rows(self) -> int:
+        """Training rows of the smallest fold."""
+        return min(len(kept) for kept, _ in self.folds)
 
+    def defaults(self, space: Space) -> Parameters:
+        present = make(self.method, self.fixed).get_params()
+        return {key: present[key] for key in space}
 
-def _try(
-    build: Callable[[], Any],
-    setting: Parameters,
-    data: Dataset,
-    folds: list[tuple[Any, Any]],
-    score: Callable[..., float],
-) -> Trial:
-    """Fit and score a setting on every fold; one that raises says why."""
-    values, seconds = [], []
-    try:
-        for kept, out in folds:
-            estimator = build()
-            started = time.perf_counter()
-            estimator.fit(data.X[kept], data.Y[kept])
-            seconds.append(time.perf_counter() - started)
-            values.append(score(estimator, data.X[out], data.Y[out]))
-    except Exception as error:  # the others go on, and the reason is kept
-        reason = first_sentence(str(error)) or "no reason given"
-        return Trial(setting, failed=f"{type(error).__name__}: {reason}")
-    return Trial(setting, float(np.mean(values)), float(np.std(values)), float(np.mean(seconds)))
+    def attempt(self, setting: Parameters, share: float = 1.0) -> Trial:
+        key = repr(sorted(setting.items()))
+        if key not in self.trials or self.trials[key].share < share:
+            self.trials[key] = self._try(setting, share)
+            self.on_trial(self.trials[key])
+        return self.trials[key]
+
+    def _try(self, setting: Parameters, share: float) -> Trial:
+        """Fit and score a setting on every fold; one that raises says why."""
+        values, seconds = [], []
+        try:
+            for number, (kept, out) in enumerate(self.folds):
+                rows = self._some(kept, share)
+                estimator = self._estimator(number, setting)
+                started = time.perf_counter()
+                estimator.fit(self.data.X[rows], self.data.Y[rows])
+                seconds.append(time.perf_counter() - started)
+                values.append(self.score(estimator, self.data.X[out], self.data.Y[out]))
+        except Exception as error:  # the others go on, and the reason is kept
+            self._warm.clear()
+            reason = first_sentence(str(error)) or "no reason given"
+            return Trial(setting, failed=f"{type(error).__name__}: {reason}", share=share)
+        found = float(np.mean(values)), float(np.std(values)), float(np.mean(seconds))
+        return Trial(setting, *found, share=share)
+
+    def _estimator(self, number: int, setting: Parameters) -> Any:
+        """Make the estimator of a fold, or set the one that has a warm start."""
+        if number in self._warm:
+            return self._warm[number].set_params(**setting)
+        made = with_label_sets(make(self.method, {**self.fixed, **setting}, self.seed), self.data)
+        if "warm_start" in made.get_params(deep=False) and "warm_start" not in self.fixed:
+            self._warm[number] = made.set_params(warm_start=True)
+        return made
+
+    def _some(self, rows: Any, share: float) -> Any:
+        """Return a share of rows, of which a smaller share is part."""
+        if share >= 1.0:
+            return rows
+        order = np.random.default_rng(self.seed).permutation(len(rows))
+        return rows[np.sort(order[: max(1, round(share * len(rows)))])]

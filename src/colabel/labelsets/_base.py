@@ -12,9 +12,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -24,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from colabel._sklearn import n_rows, one_score_per_class
+from colabel.labelsets._logistic import ScaledLogisticRegression
 from colabel.labelsets._targets import Codes, encode_sets, one_hot
 from colabel.metrics import label_set_accuracy
 from colabel.scores import Support
@@ -169,7 +168,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
 
 def usual_classifier() -> Any:
     """Return a logistic regression on features of one scale."""
-    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
+    return ScaledLogisticRegression(max_iter=1000)
 
 
 def fit_classes(base: Any, X: Any, code: NDArray[np.intp], weight: Floats | None = None) -> Any:

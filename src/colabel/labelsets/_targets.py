@@ -72,6 +72,11 @@ class SetTarget:
         """Number of classes of each set."""
         return tuple(len(classes) for classes in self.classes)
 
+    @property
+    def one_dimensional(self) -> bool:
+        """Whether ``Y`` was a vector of classes."""
+        return self.kind == "vector"
+
     def restore(self, codes: Codes, like: Any = None) -> Any:
         """Give class numbers (n_samples, n_sets) back as ``Y`` came."""
         if self.kind == "vector":
