@@ -204,8 +204,9 @@ class Reproduced:
         The file that was drawn.
     traces : dict
         From (data, entry) to the values of a trace, iteration by iteration, mean over seeds.
-    seconds : dict
-        From (data, entry) to the mean time of a fit, its search included.
+    seconds, predict_seconds : dict
+        From (data, entry) to the mean time of a fit, its search included, and of predicting the
+        test rows.
     """
 
     plan: Plan
@@ -217,6 +218,7 @@ class Reproduced:
     picture: Path | None = None
     traces: dict[Cell, list[float]] = field(default_factory=dict)
     seconds: dict[Cell, float] = field(default_factory=dict)
+    predict_seconds: dict[Cell, float] = field(default_factory=dict)
 
     def cells(self) -> list[Cell]:
         """List the cells that there is something to say about, data by data."""

@@ -76,8 +76,20 @@ def reproduce(
         ours, spread = _summary(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
         means = summarise(rows)
-        seconds = {cell: means[cell]["fit_seconds"] for cell in ours if cell in means}
-        found = Reproduced(plan, ours, plan.published(), missing, failed, spread, seconds=seconds)
+        fit, predict = (
+            {cell: means[cell][name] for cell in ours if cell in means}
+            for name in ("fit_seconds", "predict_seconds")
+        )
+        found = Reproduced(
+            plan,
+            ours,
+            plan.published(),
+            missing,
+            failed,
+            spread,
+            seconds=fit,
+            predict_seconds=predict,
+        )
     if plan.draw is None or run_dir is None or not found.ours:
         return found
     return replace(found, picture=_save_picture(found, Path(run_dir)))
