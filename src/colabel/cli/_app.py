@@ -34,6 +34,8 @@ COMMANDS = (
     "tune",
     "compare",
     "reproduce",
+    "report",
+    "redo",
 )
 # typer carries click inside since 0.27 and used the click package before; both look like this.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])

@@ -1,0 +1,34 @@
+"""The commands that run a run, or one cell of it, again."""
+
+from __future__ import annotations
+
+import shlex
+
+from colabel.lab.report.reading import Run
+from colabel.lab.rows import Row
+from colabel.lab.splits import default_split
+
+__all__ = ["redo_command", "run_command"]
+
+
+def run_command(run: Run) -> str:
+    """Return the command that does all of a run, elsewhere."""
+    if run.plan is not None:
+        quick = ["--quick"] if run.is_quick else []
+        return shlex.join(["colabel", "reproduce", run.plan.name, *quick, "-o", "runs/again"])
+    splits = {row.data: row.split for row in run.rows}
+    same = {*splits.values()} if any(default_split(d) != s for d, s in splits.items()) else set()
+    split = ["--split", *same] if len(same) == 1 else []
+    seeds = run.about.get("seeds") or sorted({row.seed for row in run.rows})
+    repeats = ["--seeds", str(len(seeds))] if len(seeds) > 1 else []
+    methods = ["-m", ",".join(run.methods)]
+    return shlex.join(
+        ["colabel", "compare", *run.data, *methods, *split, *repeats, "-o", "runs/again"]
+    )
+
+
+def redo_command(run: Run, row: Row) -> str:
+    """Return the command that runs one cell again and sets it beside what it gave."""
+    which = ["--data", row.data, "--method", row.method]
+    which += ["--seed", str(row.seed), "--fold", str(row.fold)]
+    return shlex.join(["colabel", "redo", str(run.folder), *which])

@@ -1,0 +1,227 @@
+"""Pictures of the page as plain geometry: templates turn it into SVG in the colours of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from colabel.lab.report.standings import Standing
+from colabel.plot._names import elide, place_names
+from colabel.plot._pareto import pareto_front
+from colabel.plot._ranks import lay_out_ranks
+
+__all__ = ["Dot", "Leader", "RankPicture", "Scatter", "draw_ranks", "draw_scatter"]
+
+# Pixels, at the size of the page's text.
+CHARACTER, LINE = 7.2, 22.0
+NAME_WIDTH = 26
+AXIS, MARGIN_TOP = 420.0, 62.0
+# Times below this are the clock's, not the method's; zero has no place on the axis.
+LEAST_SECONDS = 1e-3
+
+
+@dataclass(frozen=True)
+class Leader:
+    """A method in a diagram of ranks: a bent line from its rank to its name."""
+
+    name: str
+    rank: float
+    x: float
+    y: float
+    end: float
+    text_x: float
+    on_left: bool
+
+
+@dataclass(frozen=True)
+class RankPicture:
+    """A critical-difference diagram."""
+
+    width: float
+    height: float
+    axis_y: float
+    ticks: Sequence[tuple[float, int]]
+    leaders: Sequence[Leader]
+    bars: Sequence[tuple[float, float, float]]
+    ruler: tuple[float, float, float]
+    words: str
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A method by time and measure."""
+
+    name: str
+    x: float
+    y: float
+    on_front: bool
+    label: tuple[float, float, str] | None
+    seconds: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Time against a measure on one dataset."""
+
+    data: str
+    width: float
+    height: float
+    frame: tuple[float, float, float, float]
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
+    dots: Sequence[Dot]
+    front: str
+    words: str
+
+
+def draw_ranks(standing: Standing) -> RankPicture | None:
+    """Lay out average ranks and the groups that Nemenyi's test does not tell apart."""
+    if standing.nemenyi is None:
+        return None
+    methods = standing.compared[1]
+    groups = [[methods[column] for column in group] for group in standing.nemenyi.groups]
+    layout = lay_out_ranks(standing.ranks, groups)
+    distance = standing.nemenyi.critical_difference
+    margin = 16 + CHARACTER * max(len(elide(name, NAME_WIDTH)) + 6 for name in methods)
+    scale = AXIS / (layout.high - 1)
+
+    def at(rank: float) -> float:
+        return round(margin + scale * (rank - 1), 1)
+
+    below = MARGIN_TOP + 14 + 9 * layout.n_bar_rows
+    left, right = at(1), at(layout.high)
+    leaders = [
+        Leader(
+            elide(level.name, NAME_WIDTH),
+            level.rank,
+            at(level.rank),
+            below + LINE * (level.row + 0.5),
+            left if level.on_left else right,
+            left - 8 if level.on_left else right + 8,
+            level.on_left,
+        )
+        for level in layout.levels
+    ]
+    return RankPicture(
+        width=2 * margin + AXIS,
+        height=below + LINE * (layout.n_rows + 0.4),
+        axis_y=MARGIN_TOP,
+        ticks=[(at(rank), rank) for rank in range(1, layout.high + 1)],
+        leaders=leaders,
+        bars=[
+            (at(start) - 4, at(stop) + 4, MARGIN_TOP + 12 + 9 * row)
+            for start, stop, row in layout.bars
+        ],
+        ruler=(left, left + scale * distance, distance),
+        words=_in_words(standing, groups),
+    )
+
+
+def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatter | None:
+    """Lay out methods by the time of a fit and a measure on one dataset."""
+    known = [
+        (method, max(place.seconds, LEAST_SECONDS), place.mean)
+        for method in standing.methods
+        if (place := standing.places[data, method]).known and place.seconds == place.seconds
+    ]
+    if len(known) < 2:
+        return None
+    width, height = (760.0, 400.0) if wide else (380.0, 270.0)
+    frame = 52.0, 12.0, width - 16.0, height - 40.0
+    names = [name for name, *_ in known]
+    seconds = np.array([time for _, time, _ in known])
+    values = np.array([value for *_, value in known])
+    x_low, x_high = _widened(np.log10(seconds), 0.12, 0.5)
+    y_low, y_high = _widened(values, 0.1, 1e-3)
+
+    def across(log_seconds: float) -> float:
+        share = (log_seconds - x_low) / (x_high - x_low)
+        return round(frame[0] + share * (frame[2] - frame[0]), 1)
+
+    def up(value: float) -> float:
+        share = (value - y_low) / (y_high - y_low)
+        return round(frame[3] - share * (frame[3] - frame[1]), 1)
+
+    points = [(across(math.log10(t)), up(float(v))) for t, v in zip(seconds, values, strict=True)]
+    on_front = pareto_front(seconds, values, greater_is_better=standing.upward)
+    short = [elide(name, NAME_WIDTH) for name in names]
+    sizes = [(CHARACTER * len(name), 13.0) for name in short]
+    labels = place_names(points, sizes, [*on_front], (*frame[:2], width, frame[3]))
+    dots = [
+        Dot(
+            name,
+            point[0],
+            point[1],
+            bool(front),
+            None if label is None else (label[0], label[1] + 10.5, text),
+            float(time),
+            float(value),
+        )
+        for name, point, front, label, text, time, value in zip(
+            names, points, on_front, labels, short, seconds, values, strict=True
+        )
+    ]
+    return Scatter(
+        data=data,
+        width=width,
+        height=height,
+        frame=frame,
+        x_ticks=[(across(log), text) for log, text in _time_ticks(x_low, x_high)],
+        y_ticks=[(up(value), f"{value:.4g}") for value in _ticks(y_low, y_high)],
+        dots=dots,
+        front=_steps([(dot.x, dot.y) for dot in dots if dot.on_front]),
+        words=_front_in_words(dots, data),
+    )
+
+
+def _steps(points: list[tuple[float, float]]) -> str:
+    """Return the front as the d of a path: right to the next method, then to its value."""
+    points = sorted(points)
+    path = f"M{points[0][0]} {points[0][1]}" if points else ""
+    return path + "".join(f"H{x}V{y}" for _, (x, y) in pairwise(points))
+
+
+def _widened(values: np.ndarray, share: float, least: float) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    room = max(share * (high - low), least)
+    return low - room, high + room
+
+
+def _ticks(low: float, high: float, n: int = 5) -> list[float]:
+    """List round numbers between two ends."""
+    raw = (high - low) / n
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= raw)
+    first = math.ceil(low / step)
+    return [round(k * step, 10) for k in range(first, math.floor(high / step) + 1)]
+
+
+def _time_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """List powers of ten, with 2 and 5 between them where the axis is short."""
+    parts = (1,) if high - low > 2.2 else (1, 3) if high - low > 1.2 else (1, 2, 5)
+    marks = [
+        part * 10.0**power
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for part in parts
+    ]
+    return [(math.log10(m), f"{m:g} s") for m in marks if low <= math.log10(m) <= high]
+
+
+def _in_words(standing: Standing, groups: list[list[str]]) -> str:
+    order = sorted(standing.ranks, key=lambda name: standing.ranks[name])
+    ranks = ", ".join(f"{elide(name, 60)} {standing.ranks[name]:.2f}" for name in order)
+    same = "; ".join(", ".join(elide(name, 60) for name in group) for group in groups)
+    return f"Average ranks: {ranks}. Not told apart: {same or 'none'}."
+
+
+def _front_in_words(dots: Sequence[Dot], data: str) -> str:
+    front = sorted((dot for dot in dots if dot.on_front), key=lambda dot: dot.x)
+    named = ", ".join(
+        f"{elide(dot.name, 60)} ({dot.seconds:.3g} s, {dot.value:.4f})" for dot in front
+    )
+    return f"Pareto front on {elide(data, 60)}: {named}."

@@ -1,0 +1,90 @@
+"""Reports in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from colabel.lab.report.commands import run_command
+from colabel.lab.report.grids import Bold, Grid, grids
+from colabel.lab.report.reading import Run
+from colabel.lab.report.reproduced import reproduced
+from colabel.lab.report.text import duration, plural, printable, short
+from colabel.lab.report.words import about_cells, title_of
+
+__all__ = ["render_markdown"]
+
+
+def render_markdown(runs: Sequence[Run], *, title: str | None = None) -> str:
+    """Return a report of runs as Markdown.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    title : str or None
+        Heading; None says what was run.
+    """
+    parts = [f"# {_text(title or title_of(runs))}", _text(about_cells(runs))]
+    for run in runs:
+        parts += [f"## {_text(short(run.name))}" if len(runs) > 1 else "", _facts(run)]
+        for grid in grids(run):
+            parts += [f"**{_text(grid.caption)}**", _text(grid.words), _table(grid)]
+        parts += [*_notes(run), _failures(run), f"Again: {_code(run_command(run))}"]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(run: Run) -> str:
+    """Say when a run was made, with what, and how long it took."""
+    versions = run.about.get("versions") or {}
+    day = str(run.about.get("started") or "an unknown day")[:10]
+    small = ", the small version (`--quick`)" if run.is_quick else ""
+    cells = f"{plural(len(run.rows), 'cell')}, {duration(run.seconds)} of fitting and predicting"
+    version = _text(versions.get("colabel", "of unknown version"))
+    return f"Run on {_text(day)} with colabel {version}{small}" + (f": {cells}." * bool(run.rows))
+
+
+def _notes(run: Run) -> list[str]:
+    found = reproduced(run)
+    if found is None:
+        return []
+    plan = found.plan
+    notes = [f"{data} is missing: {reason}" for data, reason in found.missing.items()]
+    notes += [
+        f"{data} stands in for the paper's {theirs}: different data"
+        for data, theirs in plan.stand_ins.items()
+        if data in plan.data
+    ]
+    return [_text(plan.note), "\n".join(f"- {_text(note)}" for note in notes)]
+
+
+def _failures(run: Run) -> str:
+    reasons = [
+        f"- {_text(short(row.method))} on {_text(short(row.data))}, seed {row.seed}, fold "
+        f"{row.fold}: {_text(short(row.result.status, 300))}"
+        for row in run.rows
+        if not row.result.ok
+    ]
+    return "\n".join(["Failed:", "", *reasons]) if reasons else ""
+
+
+def _table(grid: Grid) -> str:
+    kinds = [":--" if column < grid.n_text else "--:" for column in range(len(grid.head))]
+    rows = [[*map(_cell, grid.head)], kinds, *([*map(_cell, line)] for line in grid.lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(text: str) -> str:
+    return f"**{_text(text)}**" if isinstance(text, Bold) else _text(text)
+
+
+def _text(text: object) -> str:
+    """Keep names from being read as Markdown or HTML."""
+    return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", " ".join(printable(text).split()))
+
+
+def _code(text: str) -> str:
+    """Put text in as many backticks as none in it has."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{ticks}{pad}{printable(text)}{pad}{ticks}"

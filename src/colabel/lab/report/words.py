@@ -1,0 +1,192 @@
+"""The outcome of a comparison in a few sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from colabel.lab.report.reading import Run
+from colabel.lab.report.reproduced import PaperRow
+from colabel.lab.report.standings import Standing
+from colabel.lab.report.text import listed, measure_name, number, plural, short
+from colabel.lab.statistics import bayesian_signed_rank, corrected_t_test
+from colabel.plot import pareto_front
+
+__all__ = ["about_cells", "describe_paper", "describe_standing", "title_of"]
+
+ROPE = 0.01
+
+
+def title_of(runs: Sequence[Run]) -> str:
+    """Say what was run, as a heading."""
+    if len(runs) > 1:
+        return f"{plural(len(runs), 'table')} of results"
+    [run] = runs
+    if run.plan is not None:
+        return f"{run.plan.name}: {run.plan.title}"
+    many = plural(len(run.methods), "method")
+    if len(run.data) == 1:
+        return f"{many} on {short(run.data[0])}"
+    return f"{many} on {plural(len(run.data), 'dataset')}"
+
+
+def about_cells(runs: Sequence[Run]) -> str:
+    """Say how many cells are done, failed and missing."""
+    n_cells = sum(len(run.rows) for run in runs)
+    n_failed = sum(not row.result.ok for run in runs for row in run.rows)
+    n_missing = sum(run.n_missing for run in runs)
+    if not n_failed and not n_missing:
+        return f"All {plural(n_cells, 'cell')} finished." if n_cells else ""
+    parts = [f"{plural(n_cells - n_failed, 'cell')} finished"]
+    parts += [f"{n_failed} failed, with the reasons below"] if n_failed else []
+    parts += [f"{plural(n_missing, 'cell')} had not been run when this was written"] * (
+        n_missing > 0
+    )
+    return f"{'; '.join(parts)}."
+
+
+def describe_standing(standing: Standing, run: Run) -> list[str]:
+    """Return sentences about one measure: who is best, how surely, and at what cost."""
+    data, methods = standing.compared
+    if not methods or not data:
+        return [f"No two methods can be compared by {measure_name(standing.measure)}."]
+    if len(data) == 1:
+        return [_on_one(standing, data[0]), *_test_on_one(standing, run, data[0])]
+    return [_on_many(standing), *_tests(standing), _worth_their_time(standing)]
+
+
+def describe_paper(rows: Sequence[PaperRow]) -> str:
+    """Count how our numbers compare with the paper's."""
+    counts = Counter(row.verdict for row in rows if row.verdict)
+    n = counts.total()
+    if not n:
+        return "There is no published number on the same data to compare with."
+    words = {
+        "better": "better than published",
+        "same": "the same within our spread or the last digit printed",
+        "worse": "worse",
+    }
+    parts = [f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind]]
+    return f"Of {plural(n, 'number')} that can be compared, {listed(parts)}."
+
+
+def _on_one(standing: Standing, data: str) -> str:
+    order = _order(standing, data)
+    best = standing.places[data, order[0]].mean
+    text = (
+        f"By {measure_name(standing.measure)}, {short(order[0])} is best on {short(data)}: "
+        f"{number(best)}"
+    )
+    if len(order) == 1:
+        return f"{text}."
+    gap = abs(best - standing.places[data, order[1]].mean)
+    how = "level with" if number(gap) == number(0.0) else f"{number(gap)} ahead of"
+    return f"{text}, {how} {short(order[1])}."
+
+
+def _test_on_one(standing: Standing, run: Run, data: str) -> list[str]:
+    """Say whether the two best differ by more than folds do, where there are folds."""
+    order = _order(standing, data)
+    share = _test_share(run, data)
+    if len(order) < 2 or share is None:
+        return []
+    values = [_by_fold(run, data, method, standing.measure) for method in order[:2]]
+    if len(values[0]) < 2 or values[0].keys() != values[1].keys():
+        return []
+    first, second = ([some[key] for key in sorted(some)] for some in values)
+    test = corrected_t_test(first, second, share)
+    words = "is more than" if test.p_value < 0.05 else "may be"
+    return [
+        f"The lead {words} chance (corrected t-test over {plural(len(first), 'fold')}, "
+        f"{_p(test.p_value)})."
+    ]
+
+
+def _on_many(standing: Standing) -> str:
+    data, _ = standing.compared
+    order = sorted(standing.ranks, key=lambda name: standing.ranks[name])
+    n_first = sum(_order(standing, name)[0] == order[0] for name in data)
+    others = [f"{short(name)} ({standing.ranks[name]:.2f})" for name in order[1:3]]
+    left_out = len(standing.data) - len(data)
+    rest = f"; {plural(left_out, 'dataset')} with empty places left out" if left_out else ""
+    return (
+        f"By {measure_name(standing.measure)}, {short(order[0])} has the best average rank, "
+        f"{standing.ranks[order[0]]:.2f}, over {len(data)} datasets, before {listed(others)}; "
+        f"it is first on {n_first} of them{rest}."
+    )
+
+
+def _tests(standing: Standing) -> list[str]:
+    if standing.friedman is None or standing.nemenyi is None:
+        return ["With so few datasets and methods no test can tell them apart."]
+    p = standing.friedman.f_p_value
+    if p >= 0.05:
+        return [f"Friedman's test finds no difference between the methods ({_p(p)})."]
+    methods = standing.compared[1]
+    best = int(np.argmin(standing.nemenyi.ranks))
+    beaten = np.flatnonzero(standing.nemenyi.p_values[best] < standing.nemenyi.alpha)
+    names = [short(methods[column]) for column in beaten]
+    words = f"it is better than {listed(names)}" if names else "it finds no single pair to differ"
+    return [
+        f"The methods differ (Friedman's test, {_p(p)}); by Nemenyi's test, which asks much of "
+        f"{len(standing.table)} datasets, {words}.",
+        _in_practice(standing, best),
+    ]
+
+
+def _in_practice(standing: Standing, best: int) -> str:
+    """Compare the two best methods by how probable a difference that matters is."""
+    methods = standing.compared[1]
+    second = int(np.argsort(standing.nemenyi.ranks, kind="stable")[1]) if standing.nemenyi else 0
+    found = bayesian_signed_rank(
+        standing.table[:, best],
+        standing.table[:, second],
+        rope=ROPE,
+        greater_is_better=standing.upward,
+    )
+    return (
+        f"It is better than {short(methods[second])} by more than {ROPE:g} with probability "
+        f"{found.p_first:.2f}, and worse by as much with {found.p_second:.2f} (Bayesian "
+        "signed-rank test)."
+    )
+
+
+def _worth_their_time(standing: Standing) -> str:
+    """Name the methods that are on the Pareto front of most datasets."""
+    data, methods = standing.compared
+    counts = np.zeros(len(methods), dtype=int)
+    for name, values in zip(data, standing.table, strict=True):
+        times = [standing.places[name, method].seconds for method in methods]
+        counts += pareto_front(times, [*values], greater_is_better=standing.upward)
+    order = np.argsort(-counts, kind="stable")[:3]
+    named = [f"{short(methods[i])} ({counts[i]} of {len(data)})" for i in order if counts[i]]
+    return f"Most often worth their time, with nothing both faster and better: {listed(named)}."
+
+
+def _order(standing: Standing, data: str) -> list[str]:
+    """List the methods that have a value on a dataset, best first."""
+    known = [method for method in standing.methods if standing.places[data, method].known]
+    sign = -1.0 if standing.upward else 1.0
+    return sorted(known, key=lambda method: sign * standing.places[data, method].mean)
+
+
+def _by_fold(run: Run, data: str, method: str, measure: str) -> dict[tuple[int, int], float]:
+    return {
+        (row.seed, row.fold): row.result.measures[measure]
+        for row in run.rows
+        if (row.data, row.method) == (data, method) and measure in row.result.measures
+    }
+
+
+def _test_share(run: Run, data: str) -> float | None:
+    split = next((row.split for row in run.rows if row.data == data), "")
+    kind, _, size = split.partition(":")
+    if kind == "cv":
+        return 1.0 / int(size)
+    return float(size) if kind == "holdout" else None
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
