@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from colabel.mixture import BernoulliMixture, ConditionalBernoulliMixture
     from colabel.model_selection import TunedThreshold
     from colabel.neighbors import KNNClassifier, LargeMarginKNN, MLkNN
-    from colabel.neural import RBFNetwork
+    from colabel.neural import BPMLL, MLRBF, RBFNetwork
     from colabel.persistence import load, save
     from colabel.reduction import (
         BinaryRelevance,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from colabel.structured import (
         PairwiseCRF,
         QuadraticPriorSVC,
+        RankSVM,
         SubmodularSVC,
         SubmodularSVCCV,
     )
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 # Public names and the modules that define them, imported when first used: `import colabel` is
 # quick, and a name costs only what it needs.
 _HOME = {
+    "BPMLL": "colabel.neural",
     "BernoulliMixture": "colabel.mixture",
     "BinaryRelevance": "colabel.reduction",
     "ChainEnsemble": "colabel.reduction",
@@ -52,6 +54,7 @@ _HOME = {
     "LabelPowerset": "colabel.reduction",
     "LabelStacking": "colabel.labelsets",
     "LargeMarginKNN": "colabel.neighbors",
+    "MLRBF": "colabel.neural",
     "MLkNN": "colabel.neighbors",
     "OnePerSetClassifier": "colabel.labelsets",
     "PairwiseCRF": "colabel.structured",
@@ -59,6 +62,7 @@ _HOME = {
     "QuadraticPriorSVC": "colabel.structured",
     "RAkEL": "colabel.reduction",
     "RBFNetwork": "colabel.neural",
+    "RankSVM": "colabel.structured",
     "SubmodularSVC": "colabel.structured",
     "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
@@ -67,6 +71,8 @@ _HOME = {
 }
 
 __all__ = [
+    "BPMLL",
+    "MLRBF",
     "BernoulliMixture",
     "BinaryRelevance",
     "ChainEnsemble",
@@ -88,6 +94,7 @@ __all__ = [
     "QuadraticPriorSVC",
     "RAkEL",
     "RBFNetwork",
+    "RankSVM",
     "SubmodularSVC",
     "SubmodularSVCCV",
     "TunedThreshold",

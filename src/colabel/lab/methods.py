@@ -361,6 +361,30 @@ METHODS: dict[str, Method] = {
             demo=False,
             label_sets=True,
         ),
+        Method(
+            "mlrbf",
+            _new("neural.MLRBF"),
+            "dsml-2018",
+            "radial bumps around each label's clusters",
+            {"ratio": (0.01, 0.05, 0.15), "width": (0.3, 0.5, 1.0), "ridge": (1e-5, 1e-4, 1e-3)},
+            demo=False,
+        ),
+        Method(
+            "bpmll",
+            _new("neural.BPMLL"),
+            "dsml-2018",
+            "networks trained on the order of labels",
+            {"learning_rate": (1e-3, 3e-3, 1e-2), "hidden": (32, 64, 128)},
+            demo=False,
+        ),
+        Method(
+            "ranksvm",
+            _new("structured.RankSVM"),
+            "dsml-2018",
+            "support vector ranking of labels, then a cut",
+            {"C": (0.3, 1.0, 3.0, 10.0), "gamma": (0.3, 1.0, 2.0), "kernel": ("rbf", "linear")},
+            demo=False,
+        ),
     )
 }
 

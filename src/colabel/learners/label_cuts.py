@@ -2,7 +2,8 @@
 
 Rankers give scores that order the labels of a sample and say nothing about where the relevant ones
 end. Elisseeff and Weston (2001) learn that: for each training sample the cut with the fewest wrong
-labels is known, and a linear function of the scores is fitted to it.
+labels is known, and a linear function of the scores is fitted to it. Where that function also sees
+the scores in falling order, it can say "between the first and the second".
 """
 
 from __future__ import annotations
@@ -17,19 +18,25 @@ __all__ = ["CutRule", "best_cuts", "fit_cut_rule"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
+# Penalty on the coefficients of ranked scores, in units of the features' mean variance, a row.
+RIDGE = 1e-2
 # Singular values below this share of the largest are rounding, where scores depend on each other.
 RCOND = 1e-10
 
 
 class CutRule(NamedTuple):
-    """A threshold ``t(x) = coef . f(x) + intercept``; labels of scores ``f`` above it are on."""
+    """A threshold ``t = coef . features(f) + intercept``; labels of scores ``f`` above it are on.
+
+    Features are the scores and, where there are twice as many coefficients, the scores in falling
+    order.
+    """
 
     coef: Floats
     intercept: float
 
-    def above(self, scores: Floats) -> Floats:
-        """Return the scores less their threshold: positive where a label is on."""
-        return scores - (scores @ self.coef + self.intercept)[:, None]
+    def cuts(self, scores: Floats) -> Floats:
+        """Return the threshold of each sample: (n_samples,)."""
+        return _features(scores, len(self.coef) > scores.shape[1]) @ self.coef + self.intercept
 
 
 def best_cuts(scores: Floats, Y: Labels, beyond: float) -> Floats:
@@ -78,8 +85,10 @@ def best_cuts(scores: Floats, Y: Labels, beyond: float) -> Floats:
     return 0.5 * (padded[rows, place] + padded[rows, place + 1])
 
 
-def fit_cut_rule(scores: Floats, Y: Labels, weight: Floats, beyond: float) -> CutRule:
-    """Fit a threshold that is linear in the scores to the best cuts, by weighted least squares.
+def fit_cut_rule(
+    scores: Floats, Y: Labels, weight: Floats, *, beyond: float, ranked: bool
+) -> CutRule:
+    """Fit a threshold to the best cuts by weighted least squares.
 
     Parameters
     ----------
@@ -88,6 +97,8 @@ def fit_cut_rule(scores: Floats, Y: Labels, weight: Floats, beyond: float) -> Cu
     weight : ndarray of shape (n_samples,)
     beyond : float
         See ``best_cuts``.
+    ranked : bool
+        Whether the scores in falling order are features too, with a small penalty.
 
     Returns
     -------
@@ -96,12 +107,22 @@ def fit_cut_rule(scores: Floats, Y: Labels, weight: Floats, beyond: float) -> Cu
 
     Notes
     -----
-    O(n L^2). The coefficients of least norm, where scores depend on each other.
+    O(n L^2). The coefficients of least norm, where several are equally good.
     """
-    n_labels = scores.shape[1]
-    if n_labels == 1:
+    if scores.shape[1] == 1:
         return CutRule(np.zeros(1), 0.0)
-    root = np.sqrt(weight)
-    design = root[:, None] * np.column_stack([scores, np.ones(len(scores))])
-    found, *_ = np.linalg.lstsq(design, root * best_cuts(scores, Y, beyond), rcond=RCOND)
-    return CutRule(found[:-1], float(found[-1]))
+    features, cuts = _features(scores, ranked), best_cuts(scores, Y, beyond)
+    share = weight / weight.sum()
+    middle, level = share @ features, share @ cuts
+    root = np.sqrt(share)[:, None]
+    design, target = root * (features - middle), root[:, 0] * (cuts - level)
+    if ranked:
+        size = design.shape[1]
+        floor = np.sqrt(RIDGE * np.sum(design**2) / size) * np.eye(size)
+        design, target = np.vstack([design, floor]), np.append(target, np.zeros(size))
+    coef, *_ = np.linalg.lstsq(design, target, rcond=RCOND)
+    return CutRule(coef, float(level - middle @ coef))
+
+
+def _features(scores: Floats, ranked: bool) -> Floats:
+    return np.hstack([scores, -np.sort(-scores, axis=1)]) if ranked else scores

@@ -19,7 +19,7 @@ from colabel.learners.distinct_rows import distinct_rows
 from colabel.learners.label_cuts import CutRule, fit_cut_rule
 from colabel.learners.magnitude import check_magnitude
 from colabel.metrics import ranking_loss
-from colabel.neural._pair_network import Network, Schedule, train
+from colabel.neural._pair_network import Network, Schedule, Weights, network_outputs, train
 from colabel.neural._radial import scaled, spread
 from colabel.scores import Modular
 
@@ -31,6 +31,8 @@ Rows = NDArray[np.intp]
 
 # How far beyond all outputs the cut of a sample is that has no label, or all; as released.
 BEYOND = 0.1
+# Mean length of scaled rows.
+LENGTH = 3.0
 
 
 class BPMLL(MultiLabelClassifier):
@@ -65,6 +67,9 @@ class BPMLL(MultiLabelClassifier):
         the threshold is fitted to what the network was trained on, as published.
     patience : int, default=10
         Epochs without a better ranking loss of the rows held out, after which a network stops.
+    threshold : {"ranked", "scores"}, default="ranked"
+        What the threshold is a linear function of: the outputs for the labels and the same outputs
+        in falling order, or the outputs alone, as published.
     scale : bool, default=True
         Whether features are standardised first.
     decoder : str, BaseDecoder or None, default=None
@@ -78,8 +83,9 @@ class BPMLL(MultiLabelClassifier):
     ----------
     weights_ : list of tuple of ndarray
         ``(W1, b1, W2, b2)`` of each network, for features divided by ``scale_``, less ``shift_``.
-    threshold_coef_, threshold_intercept_ : ndarray of shape (n_labels,), float
-        The threshold is ``threshold_coef_ . c(x) + threshold_intercept_``.
+    threshold_coef_, threshold_intercept_ : ndarray, float
+        The threshold is linear in the outputs and, for the rest of the coefficients, in the
+        outputs in falling order.
     history_ : list of ndarray
         Mean loss of each epoch, of each network.
     held_out_history_ : list of ndarray
@@ -132,6 +138,7 @@ class BPMLL(MultiLabelClassifier):
         n_networks: int = 5,
         held_out: float | None = 0.2,
         patience: int = 10,
+        threshold: str = "ranked",
         scale: bool = True,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
@@ -146,6 +153,7 @@ class BPMLL(MultiLabelClassifier):
         self.n_networks = n_networks
         self.held_out = held_out
         self.patience = patience
+        self.threshold = threshold
         self.scale = scale
         self.decoder = decoder
         self.empty = empty
@@ -179,23 +187,28 @@ class BPMLL(MultiLabelClassifier):
         self._find_scale(rows, weight)
         Z = scaled(rows, self.scale_)
         rng = check_random_state(self.random_state)
-        self.weights_, self.history_, self.held_out_history_ = [], [], []
+        self.weights_: list[Weights] = []
+        self.history_: list[Floats] = []
+        self.held_out_history_: list[Floats] = []
         seen = []
         with one_blas_thread():
             for kept, out in self._splits(len(Y), rng):
                 network = self._train(Z, Y, weight, kept, out, rng)
                 judged = out if len(out) else kept
-                seen.append((network.outputs(Z[judged], self.shift_), judged))
+                seen.append((network_outputs(Z[judged], self.shift_, *network.weights), judged))
         self.n_iter_ = max(map(len, self.history_))
         judged = np.concatenate([part for _, part in seen])
         outputs = np.concatenate([part for part, _ in seen])
-        rule = fit_cut_rule(outputs, Y[judged], weight[judged], BEYOND)
+        ranked = self.threshold == "ranked"
+        rule = fit_cut_rule(outputs, Y[judged], weight[judged], beyond=BEYOND, ranked=ranked)
         self.threshold_coef_, self.threshold_intercept_ = rule
 
     def _find_scale(self, X: Any, weight: Floats) -> None:
         self.scale_, self.shift_ = np.ones(X.shape[1]), np.zeros(X.shape[1])
         if self.scale:
-            self.scale_ = spread(X, weight)
+            # Standardised rows are as long as the root of their number of features; shorter ones
+            # leave units in the slope of tanh, and train better.
+            self.scale_ = spread(X, weight) * np.sqrt(X.shape[1]) / LENGTH
             self.shift_ = np.asarray(weight @ X).ravel() / weight.sum() / self.scale_
 
     def _splits(self, n: int, rng: np.random.RandomState) -> list[tuple[Rows, Rows]]:
@@ -229,7 +242,11 @@ class BPMLL(MultiLabelClassifier):
             losses.append(loss)
             if not len(out):
                 continue
-            found.append(_misordered(network.outputs(rest, self.shift_), truth, weight[out]))
+            found.append(
+                _misordered(
+                    network_outputs(rest, self.shift_, *network.weights), truth, weight[out]
+                )
+            )
             since = len(found) - 1 - int(np.argmin(found))
             if since == 0:
                 best[:] = network.theta
@@ -239,17 +256,16 @@ class BPMLL(MultiLabelClassifier):
             network.theta[:] = best
         self.history_.append(np.array(losses))
         self.held_out_history_.append(np.array(found))
-        self.weights_.append((network.W1, network.b1, network.W2, network.b2))
+        self.weights_.append(network.weights)
         return network
 
     def _scores(self, X: Any) -> Modular:
-        Z = scaled(X, self.scale_)
+        Z, rule = scaled(X, self.scale_), CutRule(self.threshold_coef_, self.threshold_intercept_)
         total = np.zeros((Z.shape[0], self._n_columns))
-        for W1, b1, W2, b2 in self.weights_:
-            hidden = np.tanh(np.asarray(Z @ W1) + (b1 - self.shift_ @ W1))
-            total += np.tanh(hidden @ W2 + b2)
-        total /= len(self.weights_)
-        return Modular(CutRule(self.threshold_coef_, self.threshold_intercept_).above(total))
+        for weights in self.weights_:
+            outputs = network_outputs(Z, self.shift_, *weights)
+            total += outputs - rule.cuts(outputs)[:, None]
+        return Modular(total / len(self.weights_))
 
     def _row_bytes(self) -> int:
         return 32 * (self._n_columns + len(self.weights_[0][1]))
@@ -267,6 +283,7 @@ class BPMLL(MultiLabelClassifier):
             check_whole(getattr(self, name), name, least=1)
         if self.held_out is not None:
             check_real(self.held_out, "held_out", above=0.0, below=1.0)
+        check_choice(self.threshold, "threshold", ("ranked", "scores"))
         check_choice(self.scale, "scale", (True, False))
 
 

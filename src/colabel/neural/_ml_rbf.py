@@ -41,10 +41,11 @@ class MLRBF(MultiLabelClassifier):
 
     Parameters
     ----------
-    ratio : float, default=0.1
+    ratio : float, default=0.15
         Centres of a label, as a share of its rows; rounded up. Published: 0.01.
-    width : float, default=1.0
+    width : float, default=0.5
         Standard deviation of the bumps, in units of the mean distance between two centres.
+        Published: 1.
     scale : bool, default=True
         Whether features are divided by their standard deviations first. Published: no.
     ridge : float, default=1e-4
@@ -96,8 +97,8 @@ class MLRBF(MultiLabelClassifier):
 
     def __init__(
         self,
-        ratio: float = 0.1,
-        width: float = 1.0,
+        ratio: float = 0.15,
+        width: float = 0.5,
         *,
         scale: bool = True,
         ridge: float = 1e-4,

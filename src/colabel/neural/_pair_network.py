@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Network", "Schedule", "Step", "pair_loss", "train"]
+__all__ = ["Network", "Schedule", "Step", "hidden_layer", "network_outputs", "pair_loss", "train"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+Weights = tuple[Floats, Floats, Floats, Floats]
 
 # Decay of Adam's two means, and what keeps its steps finite (Kingma and Ba 2015).
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -61,6 +62,18 @@ def pair_loss(outputs: Floats, on: Floats) -> tuple[Floats, Floats]:
     return total_on * total_off, gradient
 
 
+def hidden_layer(Z: Any, shift: Floats, W1: Floats, b1: Floats) -> Floats:
+    """Return the hidden layer of rows ``Z - shift``; ``Z`` may be sparse."""
+    return np.tanh(np.asarray(Z @ W1) + (b1 - shift @ W1))
+
+
+def network_outputs(
+    Z: Any, shift: Floats, W1: Floats, b1: Floats, W2: Floats, b2: Floats
+) -> Floats:
+    """Return the outputs of rows ``Z - shift``, between -1 and 1: (n_samples, n_labels)."""
+    return np.tanh(hidden_layer(Z, shift, W1, b1) @ W2 + b2)
+
+
 class Network:
     """Weights of a network ``tanh(W2' tanh(W1' z + b1) + b2)`` of scaled features ``z``.
 
@@ -83,13 +96,10 @@ class Network:
             W[:] = rng.uniform(-1.0, 1.0, W.shape) * np.sqrt(6.0 / sum(W.shape))
         self.sizes = sizes
 
-    def hidden(self, Z: Any, shift: Floats) -> Floats:
-        """Return the hidden layer of rows ``Z - shift``; ``Z`` may be sparse."""
-        return np.tanh(np.asarray(Z @ self.W1) + (self.b1 - shift @ self.W1))
-
-    def outputs(self, Z: Any, shift: Floats) -> Floats:
-        """Return the outputs of rows ``Z - shift``, between -1 and 1."""
-        return np.tanh(self.hidden(Z, shift) @ self.W2 + self.b2)
+    @property
+    def weights(self) -> Weights:
+        """Weights and constants of both layers."""
+        return self.W1, self.b1, self.W2, self.b2
 
 
 class Step:
@@ -117,7 +127,7 @@ class Step:
         """Return the weighted loss of a batch; leave its gradient, by back-propagation."""
         net = self.network
         W1, b1, W2, b2 = self.parts
-        hidden = net.hidden(Z, shift)
+        hidden = hidden_layer(Z, shift, net.W1, net.b1)
         outputs = np.tanh(hidden @ net.W2 + net.b2)
         loss, delta = pair_loss(outputs, on)
         delta *= (1.0 - outputs * outputs) * weight[:, None]  # Eq. 11, with the sign of descent
@@ -181,7 +191,7 @@ def train(
         yield total / n
 
 
-def _parts(vector: Floats, sizes: tuple[int, int, int]) -> tuple[Floats, Floats, Floats, Floats]:
+def _parts(vector: Floats, sizes: tuple[int, int, int]) -> Weights:
     """Return the weights and constants of both layers as views of one vector."""
     d, h, n_labels = sizes
     ends = np.cumsum([d * h, h, h * n_labels])

@@ -44,21 +44,24 @@ class RankSVM(MultiLabelClassifier):
         1/2 sum_l |w_l|^2 + C sum_i mean over k on and l off of max(0, 1 - (f_k(x_i) - f_l(x_i)))
 
     the quadratic programme of Elisseeff and Weston (2001), to a proved gap. A threshold that is
-    linear in the scores, fitted by least squares to the best cut of each training sample, decides
-    how many labels are on.
+    linear in the scores, fitted by least squares to the best cut of each sample, decides how many
+    labels are on.
 
     Parameters
     ----------
-    C : float, default=10.0
+    C : float, default=3.0
         Weight of a sample's errors.
     kernel : {"rbf", "linear"}, default="rbf"
         ``"rbf"`` is ``exp(-gamma |x - z|^2 / v)``, ``v`` the mean squared distance of a row from
         the mean row. ``"linear"`` is ``x . z / s``, ``s`` the mean squared norm of a row. So
         neither ``C`` nor ``gamma`` depends on the unit of the features. Both get a constant of 1.
-    gamma : float, default=3.0
+    gamma : float, default=1.0
         Of the ``"rbf"`` kernel.
-    scale : bool, default=False
+    scale : bool, default=True
         Whether features are divided by their standard deviations first.
+    threshold : {"ranked", "scores"}, default="ranked"
+        What the threshold is a linear function of: the scores of the labels and the same scores in
+        falling order, or the scores alone, as published.
     cv : int or None, default=3
         The threshold is fitted to scores of rows that were held out, in so many folds; the model
         itself is fitted to all rows. ``None``: to scores of the training rows, as published.
@@ -77,8 +80,9 @@ class RankSVM(MultiLabelClassifier):
         Of the linear kernel, for features as given.
     points_, dual_coef_ : array of shape (n_rows, n_features) and (n_rows, n_labels)
         Of the RBF kernel: the rows with weights, scaled, and their weights for each label.
-    threshold_coef_, threshold_intercept_ : ndarray of shape (n_labels,), float
-        The threshold is ``threshold_coef_ . f(x) + threshold_intercept_``.
+    threshold_coef_, threshold_intercept_ : ndarray, float
+        The threshold is linear in the scores and, for the rest of the coefficients, in the scores
+        in falling order.
     objective_, gap_ : float
         Value of the problem, and how far it is above its minimum at most.
     history_ : ndarray of shape (n_looks, 2)
@@ -122,11 +126,12 @@ class RankSVM(MultiLabelClassifier):
 
     def __init__(
         self,
-        C: float = 10.0,
+        C: float = 3.0,
         *,
         kernel: str = "rbf",
-        gamma: float = 3.0,
-        scale: bool = False,
+        gamma: float = 1.0,
+        scale: bool = True,
+        threshold: str = "ranked",
         cv: int | None = 3,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -137,6 +142,7 @@ class RankSVM(MultiLabelClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.scale = scale
+        self.threshold = threshold
         self.cv = cv
         self.tol = tol
         self.max_iter = max_iter
@@ -175,7 +181,8 @@ class RankSVM(MultiLabelClassifier):
         with one_blas_thread():
             found, scores = self._solve(features, Y, weight, self.tol)
             held_out = self._held_out(features, Y, weight) if self._folds(len(Y)) else scores
-        rule = fit_cut_rule(held_out, Y, weight, BEYOND)
+        ranked = self.threshold == "ranked"
+        rule = fit_cut_rule(held_out, Y, weight, beyond=BEYOND, ranked=ranked)
         self.threshold_coef_, self.threshold_intercept_ = rule
         self._keep(rows, found)
 
@@ -259,7 +266,8 @@ class RankSVM(MultiLabelClassifier):
             scores = np.asarray(X @ self.coef_.T) + self.intercept_
         else:
             scores = self._kernel(_scaled(X, self.scale_), self.points_) @ self.dual_coef_
-        return Modular(CutRule(self.threshold_coef_, self.threshold_intercept_).above(scores))
+        cuts = CutRule(self.threshold_coef_, self.threshold_intercept_).cuts(scores)
+        return Modular(scores - cuts[:, None])
 
     def _row_bytes(self) -> int:
         return 32 * (self._n_columns + (0 if self._linear else len(self.points_)))
@@ -270,6 +278,7 @@ class RankSVM(MultiLabelClassifier):
         check_choice(self.kernel, "kernel", ("rbf", "linear"))
         check_real(self.gamma, "gamma", above=0.0)
         check_choice(self.scale, "scale", (True, False))
+        check_choice(self.threshold, "threshold", ("ranked", "scores"))
         if self.cv is not None:
             check_whole(self.cv, "cv", least=2)
         check_real(self.tol, "tol", above=0.0)
