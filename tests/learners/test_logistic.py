@@ -440,3 +440,27 @@ def test_fits_are_joined_and_taken_apart():
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
     assert joined.n_iter == whole.n_iter
     assert LinearFit.concatenate(parts[:1]) is parts[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_words_that_no_row_has_keep_the_coefficients_of_the_center(seed):
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(30, 7)) * (rng.random((30, 7)) < 0.4)
+    words = np.sort(rng.choice(12, 7, replace=False))
+    wide = np.zeros((30, 12))
+    wide[:, words] = dense
+    Y = rng.random((30, 3)) < 0.4
+    center, mask = rng.normal(size=(3, 12)), rng.random((3, 12)) < 0.7
+    start = fit_logistic(wide, Y, max_iter=2)
+    options = {"penalty": 0.3, "center": center, "mask": mask, "start": start}
+    found = fit_logistic(sparse.csr_array(wide), Y, **options)
+    expected = fit_logistic(wide, Y, **options)
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-7)
+    unseen = np.setdiff1d(np.arange(12), words)
+    np.testing.assert_array_equal(found.coef[:, unseen], (center * mask)[:, unseen])
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-4)
+
+
+def test_rows_without_any_word_fit():
+    found = fit_logistic(sparse.csr_array((4, 3)), np.array([[0], [1], [1], [1]]))
+    assert not found.coef.any()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,15 @@ class LinearFit:
             self.converged[columns],
             self.n_iter,
         )
+
+    def features(self, index: NDArray[Any]) -> LinearFit:
+        """Keep some features."""
+        return replace(self, coef=self.coef[:, index])
+
+    def among(self, index: NDArray[Any], coef: Floats) -> LinearFit:
+        """Put the features back among others, whose coefficients ``coef`` has."""
+        coef[:, index] = self.coef
+        return replace(self, coef=coef)
 
     @classmethod
     def concatenate(cls, fits: list[LinearFit]) -> LinearFit:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from colabel.learners.logistic import fit_logistic
@@ -150,9 +149,7 @@ def _fit_linear(
     check_magnitude(X)
     n_features, n_labels = X.shape[1], Y.shape[1]
     learnt = np.flatnonzero(np.isnan(constant))
-    # Words that no row has get no weight: two thirds of those of a large vocabulary.
-    seen = np.unique(X.indices) if sparse.issparse(X) else np.arange(n_features)
-    features = join(X if len(seen) == n_features else X[:, seen], Y)
+    features = join(X, Y)
     step = max(1, COEFFICIENTS // max(1, len(learnt) * features.shape[1]))
     for first in range(0, len(parents), step):
         some = parents[first : first + step]
@@ -171,9 +168,8 @@ def _fit_linear(
             coef[:, learnt] = found.coef.reshape(len(some), len(learnt), -1)
             intercept[:, learnt] = found.intercept.reshape(len(some), -1)
         for c, b in zip(coef, intercept, strict=True):
-            x = np.zeros((n_labels, n_features))
-            x[:, seen] = c[:, : len(seen)]
-            yield LinearConditionals(x, b, np.ascontiguousarray(c[:, len(seen) :]))
+            x, y = np.split(c, [n_features], axis=1)
+            yield LinearConditionals(np.ascontiguousarray(x), b, np.ascontiguousarray(y))
 
 
 def _mask(given: Parents, learnt: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.bool_]:

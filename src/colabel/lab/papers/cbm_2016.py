@@ -170,14 +170,17 @@ UNAVAILABLE = {
 }
 
 # Variances of the priors and numbers of components that the paper's cross-validation chose
-# (supplement, Table 1), and the EM steps, which it does not state.
-V_LR = dict(zip(DATA, (1.0, 1e6, 0.1, 1e3), strict=True))
+# (supplement, Table 1), and the EM steps, which it does not state. On rcv1subset1 it chose 1e6; its
+# rows can be separated, so that such a prior is hardly one, and takes an hour to converge.
+V_LR = dict(zip(DATA, (1.0, 1e4, 0.1, 1e3), strict=True))
 V_CRF = dict(zip(DATA, (1.0, 1.0, 0.1, 1.0), strict=True))
 K_LR = dict(zip(DATA, (20, 45, 40, 50), strict=True))
 K_GB = dict(zip(DATA, (25, 45, 20, 5), strict=True))
 STEPS = dict(zip(DATA, (12, 4, 4, 12), strict=True))
-# A prior so weak leaves optima of 1e-5 to 1e-3 of what base rates cost: of those, 1e-3 is enough.
-TOL = {"rcv1subset1": {"tol": 1e-3}}
+# Weak priors leave optima of 1e-5 to 1e-3 of what base rates cost: a hundredth of those is enough.
+TOL = {"rcv1subset1": {"tol": 1e-2}}
+# Boosting grows a tree a label set and round: the five hundred sets and more of these data get few.
+TREES = {data: {"n_trees": 20, "learning_rate": 0.3} for data in DATA if data != "scene"}
 
 
 def _binary() -> dict[str, dict[str, Any]]:
@@ -206,7 +209,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {
     "pairCRF": ("pair-crf", {}, {data: {"C": v} for data, v in V_CRF.items()}),
     "CBM LR": ("cbm-lr", {}, {data: _mixture(data, k) for data, k in K_LR.items()}),
     "BinRel GB": ("br-gb", {}, {}),
-    "PowSet GB": ("powset-gb", {}, {}),
+    "PowSet GB": ("powset-gb", {}, TREES),
     "CBM GB": ("cbm-gb", {}, {data: {"n_components": k} for data, k in K_GB.items()}),
 }
 
@@ -235,9 +238,11 @@ def _table(name: str, title: str, measure: str) -> Plan:
         unavailable=UNAVAILABLE,
         entries=_entries(measure),
         note="Variances of priors and numbers of components are those that the paper's "
-        "cross-validation chose. It states neither the number of EM steps nor that of trees: "
-        "ours are 12 (4 for text) and 200 (100 in a mixture). One label of rcv1subset1 is lost in "
-        "the test rows of the copy that colabel reads.",
+        "cross-validation chose, but for the variance of rcv1subset1, 1e4 here and 1e6 there, "
+        "where regressions take an hour to converge. It states neither the number of EM steps nor "
+        "that of trees: ours are 12 (4 for text) and 200 (100 in a mixture; 20, at a rate of .3, "
+        "in PowSet beyond scene, whose sets each need their own). One label of rcv1subset1 is "
+        "lost in the test rows of the copy that colabel reads.",
     )
 
 
