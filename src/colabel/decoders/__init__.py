@@ -10,6 +10,7 @@ from colabel.decoders.expected_f import ExpectedF
 from colabel.decoders.expected_jaccard import ExpectedJaccard
 from colabel.decoders.graph_cut import GraphCut
 from colabel.decoders.marginal import Marginal
+from colabel.decoders.mean_field import MeanField
 from colabel.decoders.mixing import Mixing
 from colabel.decoders.mixture_mode import MixtureMode
 from colabel.decoders.one_per_set import OnePerSet
@@ -33,6 +34,7 @@ __all__ = [
     "ExpectedJaccard",
     "GraphCut",
     "Marginal",
+    "MeanField",
     "Mixing",
     "MixtureMode",
     "OnePerSet",
@@ -59,6 +61,7 @@ DECODERS: dict[str, type[BaseDecoder]] = {
     "expected_jaccard": ExpectedJaccard,
     "graph_cut": GraphCut,
     "spectral": Spectral,
+    "mean_field": MeanField,
     "mixing": Mixing,
     "branch_and_bound": BranchAndBound,
     "pairwise_mode": PairwiseMode,
