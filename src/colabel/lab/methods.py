@@ -73,6 +73,7 @@ PENALTIES = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
 # Ridge penalties (None: by generalised cross-validation), and codes as a share of the labels.
 RIDGES = (None, 0.0, 1.0, 100.0)
 CODES = (0.1, 0.3, 1.0)
+CODE_WEIGHTS = (0.1, 0.3, 1.0)
 SET_BASE = {"estimator__C": (0.1, 1.0, 10.0, 100.0)}
 # Neighbour methods tune what is called "tune" on their training rows by themselves.
 TUNED = (0.5, "tune")
@@ -314,6 +315,22 @@ METHODS: dict[str, Method] = {
             "lmknn-2015",
             "the same, of components that features predict",
             {"alpha": RIDGES, "n_components": CODES},
+            demo=False,
+        ),
+        Method(
+            "cca",
+            _new("embedding.CCAOutputCode"),
+            "lmknn-2015",
+            "labels and canonical variates; mean field",
+            {"code_weight": CODE_WEIGHTS, "alpha": RIDGES},
+            demo=False,
+        ),
+        Method(
+            "mmoc",
+            _new("embedding.MaxMarginOutputCode"),
+            "lmknn-2015",
+            "labels and max-margin projections; mean field",
+            {"code_weight": CODE_WEIGHTS, "C": (1.0, 10.0, 100.0), "alpha": RIDGES},
             demo=False,
         ),
         Method(
