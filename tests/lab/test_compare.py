@@ -57,7 +57,7 @@ class Constant(BinaryRelevance):
 
 def test_a_method_that_is_slow_with_many_label_sets_is_not_run_unasked(monkeypatch, tmp_path):
     module = import_module("colabel.lab.compare")
-    monkeypatch.setattr(module, "make", lambda name, seed: Constant())
+    monkeypatch.setattr(module, "make", lambda name, params, seed: Constant())
     cells = []
     with pytest.warns(
         UserWarning, match="many has 3[0-9]+ distinct label sets: powset and"

@@ -9,7 +9,8 @@ from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
 from colabel.lab import METHODS, tune
 from colabel.lab.methods import Method, list_methods, make
-from colabel.lab.tune import Trial, _settings, search_space
+from colabel.lab.search import Trial, halve, list_settings, rungs
+from colabel.lab.tune import search_space
 from colabel.metrics import get_measure
 from colabel.model_selection import IterativeStratifiedKFold
 
@@ -96,7 +97,7 @@ def climb(space, start, worth, n_trials=10**6):
     def attempt(setting):
         return tried.setdefault(repr(setting), Trial(setting, worth(**setting)))
 
-    for setting in _settings(space, start, n_trials, attempt, 1.0):
+    for setting in list_settings("grid", space, start, n_trials, attempt, 1.0, 0):
         if len(tried) >= n_trials:
             break
         attempt(setting)
@@ -118,6 +119,82 @@ def test_large_spaces_are_searched_one_parameter_after_another():
     ridge = climb(space, start, lambda a, b, c: -10 * abs(a - b) - a, n_trials=199)
     assert {"a": 0, "b": 0, "c": 0} not in ridge[:25]
     assert len(climb(space, start, worth, n_trials=13)) == 13
+
+
+def test_random_settings_are_drawn_once_each_and_by_the_seed():
+    space = {"a": tuple(range(6)), "b": tuple(range(5)), "c": (0, 1)}
+    start = {"a": 9, "b": 9, "c": 0}
+
+    def draw(n_trials, seed):
+        return [*list_settings("random", space, start, n_trials, None, 1.0, seed)]
+
+    one = draw(12, 0)
+    assert one[0] == start
+    assert len({tuple(setting.values()) for setting in one}) == len(one) == 12
+    assert draw(12, 0) == one != draw(12, 1)
+    assert all(setting[name] in space[name] for setting in one[1:] for name in space)
+    assert len(draw(60, 0)) == 60, "where there are no more, all of them"
+    assert start not in draw(60, 0)
+
+
+def test_halving_leaves_the_best_third_to_more_rows():
+    settings = [{"a": value} for value in range(27)]
+    asked = []
+
+    def attempt(setting, share):
+        asked.append((setting["a"], share))
+        # On few rows two others look best; with more it shows that 5 is.
+        worth = {5: 2.0, 6: 3.0 * (share < 0.3), 7: 3.0 * (share < 1.0)}
+        return Trial(setting, worth.get(setting["a"], -float(setting["a"])), share=share)
+
+    halve(settings, 5000, attempt, 1.0)
+    by_share = [[a for a, s in asked if s == share] for _, share in rungs(27, 5000)]
+    assert [len(some) for some in by_share] == [27, 9, 3, 1]
+    assert by_share[0] == list(range(27))
+    assert set(by_share[1]) == {0, 1, 2, 3, 4, 5, 6, 7, 8}
+    assert set(by_share[2]) == {5, 6, 7}
+    assert by_share[3] == [7]
+
+
+@pytest.mark.parametrize("n_settings", [1, 2, 3, 10, 100])
+@pytest.mark.parametrize("n_rows", [3, 100, 10_000])
+def test_every_halving_ends_with_all_rows(n_settings, n_rows):
+    steps = rungs(n_settings, n_rows)
+    assert steps[0][0] == n_settings
+    assert steps[-1][1] == 1.0
+    assert all(share * n_rows >= 50 for _, share in steps[:-1])
+    assert [n for n, _ in steps] == sorted((n for n, _ in steps), reverse=True)
+
+
+def test_halving_ranks_those_that_saw_all_rows_first():
+    told = []
+    found = tune(
+        "br",
+        problem(600),
+        "example_f1",
+        strategy="halving",
+        n_folds=2,
+        on_plan=told.append,
+        on_trial=told.append,
+    )
+    shares = [trial.share for trial in found.trials]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 1.0 > shares[-1]
+    assert len(found.trials) == 9
+    assert len(told) - 1 == told[0] == 12, "9 settings, then 3 of them"
+    with pytest.raises(UnknownNameError, match="'luck' is no search: there is grid, random, halv"):
+        tune("br", problem(), "example_f1", strategy="luck")
+
+
+def test_a_warm_start_goes_on_and_chooses_the_same():
+    data = problem()
+    space = {"alpha": (0.1, 0.01, 0.001)}
+    fixed = {"couplings": None, "tol": 1e-5}
+    warm = tune("sml", data, "example_f1", fixed=fixed, space=space)
+    cold = tune("sml", data, "example_f1", fixed={**fixed, "warm_start": False}, space=space)
+    values = [{t.parameters["alpha"]: t.value for t in found.trials} for found in (warm, cold)]
+    assert values[0] == pytest.approx(values[1], abs=0.02)
+    assert warm.best.parameters == cold.best.parameters
 
 
 def test_the_defaults_are_among_what_is_tried_first():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -173,13 +173,18 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def summary_table(rows: list[Row], data: str) -> Group:
-    """Show the mean measures and times of each method on one dataset, best values bold."""
+def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> Group:
+    """Show the mean measures and times of each method on one dataset, best values bold.
+
+    ``measures`` are shown in place of the usual ones, as many as fit.
+    """
     from colabel.lab.compare import summarise
 
     rows = [row for row in rows if row.data == data]
     means = {method: mean for (_, method), mean in summarise(rows).items()}
     shown_here = _headings(means)
+    if measures:
+        shown_here = {name: SHOWN.get(name, _heading(name)) for name in measures[: len(SHOWN)]}
     best = {measure: _best(means, measure) for measure in shown_here}
     table = plain_table()
     table.add_column("\nmethod", overflow="fold")
@@ -267,6 +272,12 @@ def _title(rows: list[Row], data: str) -> str:
     n_parts = len({(row.fold, row.seed) for row in rows})
     mean = f", mean of {n_parts} runs" if n_parts > 1 else ""
     return f"{data} ({rows[0].split}{mean})"
+
+
+def _heading(measure: str) -> str:
+    """Put the name of a measure on two lines."""
+    first, _, last = printable(measure).rpartition("_")
+    return f"{first.replace('_', ' ')[:12]}\n{last[:12]}"
 
 
 def _headings(means: dict[str, dict[str, float]]) -> dict[str, str]:

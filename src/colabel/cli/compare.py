@@ -20,8 +20,12 @@ from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
+    from colabel.lab import Search, Variant
 
-DataList = Annotated[list[str], typer.Argument(metavar="DATA", help="Registered names or files.")]
+DataList = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="DATA", help="Registered names or files.", show_default=False),
+]
 RunDir = Annotated[
     Path, typer.Option("-o", "--output", metavar="RUN_DIR", help="Folder for results.")
 ]
@@ -37,12 +41,26 @@ CellMemory = Annotated[
     float | None,
     typer.Option("--cell-memory", metavar="MB", help="A cell that needs more memory has failed."),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="Run cells on the workers of a Dask scheduler."),
+]
+Keep = Annotated[
+    str,
+    typer.Option("--keep", metavar="KINDS", help="Keep files too: predictions, models, or both."),
+]
 
 
 @app.command(epilog="Example: colabel compare yeast -m br,powset --split cv:5 -o runs/first")
 def compare(
-    data: DataList,
     output: RunDir,
+    data: DataList = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="TOML file that says what is compared, in place of DATA."
+        ),
+    ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -61,14 +79,29 @@ def compare(
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Repeat with this many seeds.")
-    ] = 1,
+        int | None, typer.Option(min=1, metavar="N", help="Repeat with this many seeds.")
+    ] = None,
+    tune: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEARCH",
+            help="Choose parameters on the training data of each cell: grid, random or halving.",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(metavar="M", help="The measure that --tune does best on.")
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Settings that --tune tries at most.")
+    ] = None,
     labels: Labels = None,
     xml: Xml = None,
     n_features: NFeatures = None,
     jobs: Jobs = 1,
     cell_timeout: CellTimeout = None,
     cell_memory: CellMemory = None,
+    dask: Dask = None,
+    keep: Keep = "",
 ) -> None:
     """Fit and measure methods on the same splits; write results.csv.
 
@@ -79,30 +112,43 @@ def compare(
 
     from colabel.cli._tables import failures, progress, summary_table
     from colabel.cli._text import shown
-    from colabel.lab import compare as run
+    from colabel.lab import Comparison, read_plan
 
     def load(name: str, split: str | None = None) -> Dataset:
         if is_registered(name):
             return load_training_data(name, split=split)
         return load_training_data(name, labels, xml, split, n_features=n_features)
 
-    names = None if methods is None else _names(methods)
-    limits = check_limits(jobs, cell_timeout, cell_memory)
+    search = _search(tune, metric, trials)
+    limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
-    with progress() as callbacks:
-        rows = run(
-            data,
-            names,
-            split=split,
-            seeds=range(seeds),
-            run_dir=output,
-            load_data=load,
-            **limits,
-            **callbacks,
+    if plan is not None:
+        given: dict[str, Any] = {
+            "DATA": data,
+            "-m": methods,
+            "--split": split,
+            "--seeds": seeds,
+            "--tune": tune,
+        }
+        given |= {"--labels": labels, "--xml": xml, "--n-features": n_features}
+        _leave_to_plan(given)
+        asked = read_plan(plan)
+        load = asked.load
+    elif data:
+        asked = Comparison(
+            tuple(dict.fromkeys(data)),
+            None if methods is None else _variants(methods, search),
+            {} if split is None else dict.fromkeys(data, (split,)),
+            tuple(range(seeds or 1)),
+            search=search,
         )
+    else:
+        raise typer.BadParameter("name the data to compare on, or give --plan FILE")
+    with progress() as callbacks:
+        rows = asked.run(output, load_data=load, **limits, **callbacks)
     console = Console()
-    for name in dict.fromkeys(data):
-        console.print(summary_table(rows, name))
+    for name in asked.data:
+        console.print(summary_table(rows, name, asked.measures))
         console.print()
     for reason in failures(rows):
         console.print(shown(reason, "red"), soft_wrap=True)
@@ -114,13 +160,50 @@ def compare(
 
 
 def check_limits(
-    jobs: int, cell_timeout: float | None, cell_memory: float | None
+    jobs: int,
+    cell_timeout: float | None,
+    cell_memory: float | None,
+    dask: str | None = None,
+    keep: str = "",
 ) -> dict[str, Any]:
     """Return how cells are run as the laboratory takes it, or say what is wrong with it."""
     for option, value in (("--cell-timeout", cell_timeout), ("--cell-memory", cell_memory)):
         if value is not None and not value > 0:
             raise typer.BadParameter(f"{option} must be above zero, not {value:g}")
-    return {"jobs": jobs, "cell_timeout": cell_timeout, "cell_memory": cell_memory}
+        if value is not None and dask is not None:
+            raise typer.BadParameter(f"{option} is not kept on Dask: set limits on its workers")
+    if jobs > 1 and dask is not None:
+        raise typer.BadParameter(
+            "--dask runs as many cells as its workers have threads, not --jobs"
+        )
+    from colabel.lab.kept import check_kinds
+
+    kinds = check_kinds([kind.strip() for kind in keep.split(",") if kind.strip()])
+    limits = {"jobs": jobs, "cell_timeout": cell_timeout, "cell_memory": cell_memory}
+    return {**limits, "dask": dask, "keep": kinds}
+
+
+def _search(strategy: str | None, metric: str | None, trials: int | None) -> Search | None:
+    from colabel.lab import Search
+
+    if strategy is None:
+        if metric is not None or trials is not None:
+            raise typer.BadParameter("--metric and --trials belong to --tune")
+        return None
+    given = {"strategy": strategy, "metric": metric, "n_trials": trials}
+    return Search(**{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
+def _leave_to_plan(given: dict[str, Any]) -> None:
+    for option, value in given.items():
+        if value:
+            raise typer.BadParameter(f"--plan says what is compared: leave out {option}")
+
+
+def _variants(text: str, search: Search | None) -> tuple[Variant, ...]:
+    from colabel.lab import variant_of
+
+    return tuple(variant_of(name, search) for name in _names(text))
 
 
 def _names(text: str) -> list[str]:

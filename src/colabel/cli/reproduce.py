@@ -8,7 +8,7 @@ import typer
 
 from colabel.cli._app import app
 from colabel.cli._common import Json, check_folder, print_json
-from colabel.cli.compare import CellMemory, CellTimeout, Jobs, RunDir, check_limits
+from colabel.cli.compare import CellMemory, CellTimeout, Dask, Jobs, Keep, RunDir, check_limits
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def reproduce(
     jobs: Jobs = 1,
     cell_timeout: CellTimeout = None,
     cell_memory: CellMemory = None,
+    dask: Dask = None,
+    keep: Keep = "",
 ) -> None:
     """Run a table of a paper and print our numbers beside the paper's.
 
@@ -39,7 +41,7 @@ def reproduce(
     from colabel.lab import reproduce as run
 
     plans = find_plans(paper)
-    limits = check_limits(jobs, cell_timeout, cell_memory)
+    limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
     results: list[Reproduced] = []
     done: dict[str, CellResult] = {}  # tables of one paper share many cells

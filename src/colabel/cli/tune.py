@@ -53,6 +53,10 @@ def tune(
         ),
     ] = [],  # noqa: B006 - typer reads it
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds of the data.")] = 3,
+    search: Annotated[
+        str,
+        typer.Option(metavar="SEARCH", help="grid, random or halving (fewer and fewer settings)."),
+    ] = "grid",
     trials: Annotated[int, typer.Option(min=1, metavar="N", help="Settings tried at most.")] = 40,
     output: Annotated[
         Path | None,
@@ -81,6 +85,7 @@ def tune(
             method,
             dataset,
             metric,
+            strategy=search,
             fixed=fixed,
             space=space,
             n_folds=folds,
@@ -158,4 +163,5 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "spread": trial.spread,
         "fit_seconds": trial.fit_seconds,
         "failed": trial.failed,
+        "share": trial.share,
     }

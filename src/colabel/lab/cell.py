@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
+from colabel.lab.kept import pack
 from colabel.lab.label_sets import with_label_sets
 from colabel.lab.memory import peak_memory_mb, reset_peak
 from colabel.metrics import evaluate
@@ -25,7 +26,9 @@ LONG_MESSAGE = 200
 class CellResult:
     """What running a cell gave: measures, or the reason why there are none.
 
-    ``traces`` has values iteration by iteration, for figures of training itself.
+    ``traces`` has values iteration by iteration, for figures of training itself. ``parameters``
+    and ``trials`` are what a search has chosen and tried on the training data. ``files`` are bytes
+    to be kept beside the result, by kind and suffix (``predictions.npz``).
     """
 
     status: str
@@ -35,6 +38,9 @@ class CellResult:
     peak_memory_mb: float = float("nan")
     traceback: str = field(default="", repr=False)
     traces: dict[str, list[float]] = field(default_factory=dict, repr=False)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    trials: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    files: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -42,13 +48,17 @@ class CellResult:
         return self.status == "ok"
 
 
-def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellResult:
-    """Build, fit, predict and measure. A method that raises gives a result that says so."""
+def run_cell(
+    build: Callable[[], Any], train: Dataset, test: Dataset, keep: Sequence[str] = ()
+) -> CellResult:
+    """Build, fit, predict and measure. A method that raises gives a result that says so.
+
+    ``keep`` names what is to be kept besides: ``"predictions"``, ``"models"``.
+    """
     reset_peak()
     started = time.perf_counter()
     try:
-        estimator = with_label_sets(build(), train)
-        estimator.fit(train.X, train.Y)
+        estimator, chosen, trials = _fit(build(), train)
         fitted = time.perf_counter()
         prediction = estimator.predict(test.X)
         scores = scores_of(estimator, test.X, test.n_labels)
@@ -56,11 +66,32 @@ def run_cell(build: Callable[[], Any], train: Dataset, test: Dataset) -> CellRes
         measures = evaluate(
             test.Y, prediction, scores, label_sets=test.label_sets, label_names=test.label_names
         )
+        files = pack(keep, estimator, prediction, scores, test)
     except Exception as error:  # the run goes on, and the reason is kept
         reason = " ".join(str(error).split()) or "no reason given"
         status = f"failed: {type(error).__name__}: {reason}"
         return CellResult(status, traceback=traceback.format_exc())
-    return CellResult("ok", measures, fitted - started, predicted - fitted, peak_memory_mb())
+    times = fitted - started, predicted - fitted, peak_memory_mb()
+    return CellResult("ok", measures, *times, parameters=chosen, trials=trials, files=files)
+
+
+def _fit(estimator: Any, train: Dataset) -> tuple[Any, dict[str, Any], list[dict[str, Any]]]:
+    """Fit; return the estimator, and what a search in it has chosen and tried."""
+    if hasattr(estimator, "fit_data"):  # searches on its own, and knows label sets
+        found: tuple[Any, dict[str, Any], list[dict[str, Any]]] = estimator.fit_data(train)
+        return found
+    estimator = with_label_sets(estimator, train)
+    estimator.fit(train.X, train.Y)
+    tried = getattr(estimator, "cv_results_", None)
+    if not isinstance(tried, dict) or not {"params", "mean_test_score"} <= tried.keys():
+        return estimator, {}, []
+    sign = float(getattr(getattr(estimator, "scorer_", None), "_sign", 1.0))
+    columns = ("params", "mean_test_score", "std_test_score", "mean_fit_time")
+    trials = [
+        {"parameters": setting, "value": sign * value, "spread": spread, "fit_seconds": seconds}
+        for setting, value, spread, seconds in zip(*(tried[name] for name in columns), strict=True)
+    ]
+    return estimator, dict(getattr(estimator, "best_params_", {})), trials
 
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> Any:

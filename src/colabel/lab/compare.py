@@ -6,19 +6,23 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from colabel.datasets import Dataset, load
+from colabel.exceptions import MissingExtraError
 from colabel.lab.cell import CellResult, first_sentence, missing_values
+from colabel.lab.kept import Kept, check_kinds
 from colabel.lab.methods import METHODS, get_method, make
 from colabel.lab.results_file import ResultFile
 from colabel.lab.rows import Cell, Row, Variant
 from colabel.lab.running import run_cells
+from colabel.lab.searched import Search, SearchedMethod
 from colabel.lab.splits import Fold, check_split, default_split, list_folds
 from colabel.lab.store import Store
 from colabel.lab.workers import Limits
@@ -33,7 +37,10 @@ __all__ = [
     "missing_values",
     "run_in_folder",
     "summarise",
+    "variant_of",
 ]
+
+Splits = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
 # Up to how many distinct label sets in training a method is quick enough to run unasked.
 MAX_LABEL_SETS = {"powset": 300}
@@ -60,14 +67,18 @@ def compare(
     data: Sequence[str],
     methods: Sequence[str | Variant] | None = None,
     *,
-    split: str | None = None,
+    split: Splits = None,
     seeds: Iterable[int] = (0,),
+    search: Search | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     load_data: Callable[..., Dataset] = load,
     done: dict[str, CellResult] | None = None,
     jobs: int = 1,
     cell_timeout: float | None = None,
     cell_memory: float | None = None,
+    dask: str | None = None,
+    keep: Sequence[str] = (),
+    about: Mapping[str, Any] | None = None,
     on_plan: Callable[[int], None] = lambda n_cells: None,
     on_start: Callable[[str, str], None] = lambda data, method: None,
     on_row: Callable[[Row], None] = lambda row: None,
@@ -81,11 +92,14 @@ def compare(
     methods : sequence of str or Variant, or None
         Registered names; None is ``default_methods()``, less those that are slow with as many
         label sets as the data has; for exclusive label sets, the methods made for them.
-    split : str or None
+    split : str, sequence of str, mapping of them by data, or None
         ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
         five folds otherwise.
     seeds : iterable of int
         Each seed draws its own folds and sets every ``random_state``.
+    search : Search or None
+        Choose the parameters of the methods that are given by name on the training data of each
+        cell.
     run_dir : path-like or None
         Folder for ``results.csv``, ``run.json`` and the store of finished cells. Cells that are in
         the store are read, those that failed are tried again; several processes may work on one
@@ -100,6 +114,12 @@ def compare(
     cell_timeout, cell_memory : float or None
         Seconds that a cell may take, and MiB that its process may hold; beyond, it has failed.
         Memory is watched on Linux; elsewhere it is judged when the cell ends.
+    dask : str or None
+        Address of a Dask scheduler, on whose workers cells are run instead.
+    keep : sequence of str
+        ``"predictions"``, ``"models"``: kept as files in ``run_dir``, see ``colabel.lab.kept``.
+    about : mapping or None
+        Written to ``run.json`` besides.
     on_plan, on_start, on_row : callable
         Told the number of cells, what starts, and of each row: those known first.
 
@@ -108,34 +128,41 @@ def compare(
     list of Row
         In the order of data, seeds, folds and methods.
     """
-    limits = Limits(jobs, cell_timeout, cell_memory)
+    limits = Limits(jobs, cell_timeout, cell_memory, dask)
     seeds = list(seeds)
-    cells = list_cells(data, methods, split, seeds, load_data)
+    cells = list_cells(data, methods, split, seeds, load_data, search)
     on_plan(len(cells))
     told: dict[str, Any] = {"on_start": on_start, "on_row": on_row}
     told |= {"done": done, "limits": limits}
     if run_dir is None:
         return run_cells(cells, **told)
-    with run_in_folder(run_dir, run_dir, cells, {"seeds": seeds}) as place:
+    whole = {"seeds": seeds, **({} if search is None else {"search": asdict(search)})}
+    with run_in_folder(run_dir, run_dir, cells, {**whole, **(about or {})}, keep) as place:
         return run_cells(cells, **place, **told)
 
 
 def list_cells(
     data: Sequence[str],
     methods: Sequence[str | Variant] | None,
-    split: str | None,
+    split: Splits,
     seeds: Sequence[int],
     load_data: Callable[..., Dataset] = load,
+    search: Search | None = None,
 ) -> list[Cell]:
     """List the cells of a comparison; see ``compare``.
 
     Data is loaded and divided before anything runs, so that a wrong name stops at once.
     """
-    named = [_variant(method) for method in methods or ()]
-    splits = {name: check_split(split) if split else default_split(name) for name in data}
-    folds = [fold for name in splits for fold in list_folds(name, splits[name], seeds, load_data)]
+    named = [variant_of(method, search) for method in methods or ()]
+    splits = {name: _splits_of(name, split) for name in data}
+    folds = [
+        fold
+        for name, some in splits.items()
+        for one in some
+        for fold in list_folds(name, one, seeds, load_data)
+    ]
     first = {fold.name: fold for fold in reversed(folds)}
-    variants = {name: named or _default_variants(first[name]) for name in splits}
+    variants = {name: named or _default_variants(first[name], search) for name in splits}
     return [Cell(fold, variant) for fold in folds for variant in variants[fold.name]]
 
 
@@ -145,10 +172,14 @@ def run_in_folder(
     store_dir: str | os.PathLike[str],
     cells: Sequence[Cell],
     about: dict[str, Any],
+    keep: Sequence[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """Open the store and the files of a run; gives what ``run_cells`` takes of them."""
     names = {f"accuracy_{name}" for cell in cells for name in cell.fold.label_sets}
-    splits = {cell.fold.name: cell.fold.split for cell in cells}
+    splits: dict[str, str] = {}
+    for fold in dict.fromkeys((cell.fold.name, cell.fold.split) for cell in cells):
+        splits[fold[0]] = f"{splits[fold[0]]}, {fold[1]}" if fold[0] in splits else fold[1]
+    kept = Kept(store_dir, keep) if check_kinds(keep) else None
     with Store(store_dir) as store:
         file = ResultFile(run_dir, store, (*sorted(names), "accuracy_all") if names else ())
         file.describe(
@@ -162,7 +193,7 @@ def run_in_folder(
                 "versions": _versions(),
             }
         )
-        yield {"store": store, "file": file}
+        yield {"store": store, "file": file, "kept": kept}
 
 
 def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
@@ -187,20 +218,61 @@ def _average(group: list[Row]) -> dict[str, float]:
     return out
 
 
-def _variant(method: str | Variant) -> Variant:
+def variant_of(
+    method: str | Variant,
+    search: Search | None = None,
+    *,
+    name: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    tried: Mapping[str, Any] | None = None,
+) -> Variant:
+    """Return a method as ``compare`` takes it.
+
+    Parameters
+    ----------
+    method : str or Variant
+        A registered name; a Variant is returned as it is.
+    search : Search or None
+        How parameters are chosen inside cells, if they are.
+    name : str or None
+        What it is called in the results.
+    parameters : mapping or None
+        Fixed ones.
+    tried : mapping or None
+        Values to search, in place of the registered ones.
+    """
     if isinstance(method, Variant):
         return method
     get_method(method)
-    return Variant(method, partial(_make, method), {})
+    fixed = dict(parameters or {})
+    build = partial(_make, method, fixed)
+    if search is not None:
+        build = partial(_make_searched, method, search, fixed, dict(tried or {}))
+    with suppress(MissingExtraError):  # the cells will say so
+        build(0)  # a wrong parameter or measure is told before anything runs
+    return Variant(name or method, build, fixed)
 
 
-def _make(method: str, seed: int) -> Any:
-    return make(method, seed=seed)
+def _make(method: str, parameters: dict[str, Any], seed: int) -> Any:
+    return make(method, parameters, seed)
 
 
-def _default_variants(fold: Fold) -> list[Variant]:
+def _make_searched(
+    method: str, search: Search, fixed: dict[str, Any], tried: dict[str, Any], seed: int
+) -> SearchedMethod:
+    return SearchedMethod(method, search, fixed, tried, seed)
+
+
+def _splits_of(name: str, split: Splits) -> list[str]:
+    chosen = split.get(name) if isinstance(split, Mapping) else split
+    if not chosen:
+        return [default_split(name)]
+    return [check_split(one) for one in ([chosen] if isinstance(chosen, str) else chosen)]
+
+
+def _default_variants(fold: Fold, search: Search | None) -> list[Variant]:
     if fold.label_sets:
-        return [_variant(name) for name, method in METHODS.items() if method.label_sets]
+        return [variant_of(name, search) for name, method in METHODS.items() if method.label_sets]
     n_label_sets = int(fold.train().statistics()["n_labelsets"])
     names = default_methods(n_label_sets)
     left_out = [name for name in default_methods() if name not in names]
@@ -211,7 +283,7 @@ def _default_variants(fold: Fold) -> list[Variant]:
             UserWarning,
             stacklevel=3,
         )
-    return [_variant(name) for name in names]
+    return [variant_of(name, search) for name in names]
 
 
 def _versions() -> dict[str, str]:

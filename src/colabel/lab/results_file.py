@@ -1,9 +1,8 @@
-"""``results.csv`` and ``run.json`` of a run: replaced as a whole, never half written."""
+"""The tables of a run and its ``run.json``: replaced as a whole, never half written."""
 
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
 import os
@@ -12,17 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from colabel.exceptions import ColabelError
+from colabel.lab.files import write_whole
 from colabel.lab.store import Store
 
-__all__ = ["COLUMNS", "MEASURE_COLUMNS", "ResultFile", "read_results"]
+__all__ = ["COLUMNS", "MEASURE_COLUMNS", "WHERE", "ResultFile", "read_results"]
+
+WHERE = ("data", "split", "fold", "seed", "method")
 
 COLUMNS = (
-    "data",
-    "split",
-    "fold",
-    "seed",
-    "method",
+    *WHERE,
     "parameters",
     "status",
     "fit_seconds",
@@ -47,8 +44,15 @@ MEASURE_COLUMNS = (
 )
 
 
+INNER = (*WHERE, "parameters", "value", "spread", "fit_seconds", "share", "failed")
+KEPT = (*WHERE, "key", "predictions", "models")
+
+
 class ResultFile:
     """The rows of a run as ``results.csv``, and what was run as ``run.json``.
+
+    What searches inside cells have tried is ``inner.csv``, best first; which files of a cell are
+    kept, ``kept.csv``. Both are there only if there is something to say.
 
     Results that the store did not make are kept under another name, never overwritten.
 
@@ -77,33 +81,30 @@ class ResultFile:
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Replace all rows at once; missing columns stay empty."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(self.columns)
-        writer.writerows([_text(row.get(column)) for column in self.columns] for row in rows)
-        self._replace(self.path, text.getvalue())
+        self._table("results.csv", self.columns, rows)
+
+    def write_inner(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the trials of all searches."""
+        self._table("inner.csv", INNER, rows)
+
+    def write_kept(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the names of the files that are kept."""
+        self._table("kept.csv", KEPT, rows)
 
     def describe(self, about: Mapping[str, Any]) -> None:
         """Write ``run.json``: what was run, and with which versions."""
         self._replace(self.folder / "run.json", json.dumps(about, indent=2) + "\n")
 
+    def _table(self, name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(columns)
+        writer.writerows([_text(row.get(column)) for column in columns] for row in rows)
+        self._replace(self.folder / name, text.getvalue())
+
     def _replace(self, path: Path, text: str) -> None:
-        part = path.with_name(f"{path.name}.part")
         with self.store.alone():  # of the processes on one folder, one writes at a time
-            try:
-                with part.open("w", newline="", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(path)
-            except OSError as error:
-                part.unlink(missing_ok=True)
-                if error.errno != errno.ENOSPC:
-                    raise
-                raise ColabelError(
-                    f"{path}: the disk is full; make room and repeat the command: finished cells "
-                    "are kept"
-                ) from error
+            write_whole(path, text.encode())
 
 
 def read_results(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
@@ -116,7 +117,7 @@ def _text(value: Any) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
+        return json.dumps(value, sort_keys=True, default=str)
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 

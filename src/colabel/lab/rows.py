@@ -65,7 +65,7 @@ class Row:
             "fold": self.fold,
             "seed": self.seed,
             "method": self.method,
-            "parameters": self.parameters,
+            "parameters": {**self.parameters, **self.result.parameters},
             "status": self.result.status,
             "fit_seconds": self.result.fit_seconds,
             "predict_seconds": self.result.predict_seconds,

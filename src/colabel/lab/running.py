@@ -6,9 +6,12 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from colabel.lab.cell import CellResult, brief, run_cell
+from colabel.lab.cluster import Cluster
+from colabel.lab.kept import Kept
 from colabel.lab.results_file import ResultFile
 from colabel.lab.rows import Cell, Row
 from colabel.lab.store import Claim, Store
@@ -28,6 +31,7 @@ def run_cells(
     store: Store | None = None,
     done: dict[str, CellResult] | None = None,
     file: ResultFile | None = None,
+    kept: Kept | None = None,
     limits: Limits | None = None,
     on_start: Callable[[str, str], None] = lambda data, method: None,
     on_row: Callable[[Row], None] = lambda row: None,
@@ -43,14 +47,15 @@ def run_cells(
         The same for one process, failures included: results by key, added to.
     file : ResultFile or None
         Brought up to date every few seconds, and however the run ends.
+    kept : Kept or None
+        Files of cells; a cell whose files are wanted and not there is run anew.
     limits : Limits or None
         One cell at a time in this process by default.
     on_start, on_row : callable
         Told what starts, and of each row: known ones first, others as they come.
     """
-    run = _Run(cells, store, done, file)
-    limits = limits or Limits()
-    executor = Workers(limits) if limits.isolated else _Here()
+    run = _Run(cells, store, done, file, kept)
+    executor = _executor(limits or Limits(), () if kept is None else kept.kinds)
     try:
         run.read(on_row)
         run.compute(executor, on_start, on_row)
@@ -58,6 +63,12 @@ def run_cells(
         executor.close()
         run.show(at_once=True)
     return [cell.row(result) for cell, result in run.known()]
+
+
+def _executor(limits: Limits, keep: Sequence[str]) -> Workers | Cluster | _Here:
+    if limits.dask is not None:
+        return Cluster(limits.dask, keep)
+    return Workers(limits, keep) if limits.isolated else _Here(keep)
 
 
 class _Run:
@@ -69,8 +80,10 @@ class _Run:
         store: Store | None,
         done: dict[str, CellResult] | None,
         file: ResultFile | None,
+        kept: Kept | None,
     ) -> None:
         self.cells, self.store, self.done, self.file = cells, store, done, file
+        self.kept = kept
         self.results: list[CellResult | None] = [None] * len(cells)
         self._keyed = store is not None or done is not None
         self._next = 0.0
@@ -91,6 +104,8 @@ class _Run:
             n_found = sum(key in found for key in keys)
             _log.info("%d of %d cells are done already%s", n_found, len(keys), again)
         found |= self.done or {}
+        if self.kept is not None:
+            found = {key: result for key, result in found.items() if self.kept.has(key)}
         for i, key in enumerate(keys):
             if key in found:
                 self._keep(i, found[key], on_row)
@@ -98,7 +113,7 @@ class _Run:
 
     def compute(
         self,
-        executor: Workers | _Here,
+        executor: Workers | Cluster | _Here,
         on_start: Callable[[str, str], None],
         on_row: Callable[[Row], None],
     ) -> None:
@@ -118,8 +133,7 @@ class _Run:
                 else:
                     blocked.append(i)
             for i, result in executor.collect():
-                self._finish(i, result)
-                self._keep(i, result, on_row)
+                self._keep(i, self._finish(i, result), on_row)
             self.show()
             if blocked and not waiting:
                 if not executor.running:
@@ -135,7 +149,20 @@ class _Run:
         began = time.monotonic()
         if self.file is None or not (at_once or began >= self._next):
             return
-        self.file.write(cell.row(result).as_dict() for cell, result in self.known())
+        known = [(cell, cell.row(result).as_dict()) for cell, result in self.known()]
+        self.file.write(row for _, row in known)
+        searched = [(cell, result) for cell, result in self.known() if result.trials]
+        if searched:
+            self.file.write_inner(
+                {**cell.row(result).as_dict(), **trial}
+                for cell, result in searched
+                for trial in result.trials
+            )
+        if self.kept is not None:
+            self.file.write_kept(
+                {**row, "key": cell.key, **self.kept.paths(cell.key, self.file.folder)}
+                for cell, row in known
+            )
         # Many rows take longer to write: never more than a twentieth of the time.
         self._next = began + max(PAUSE, 20 * (time.monotonic() - began))
 
@@ -143,13 +170,19 @@ class _Run:
         if not self._keyed:
             return Claim(mine=True)
         key = self.cells[i].key
-        if self.done is not None and key in self.done:
+        is_whole = self.kept is None or self.kept.has(key)
+        if self.done is not None and key in self.done and is_whole:
             return Claim(self.done[key])
-        return Claim(mine=True) if self.store is None else self.store.claim(key)
+        return Claim(mine=True) if self.store is None else self.store.claim(key, not is_whole)
 
-    def _finish(self, i: int, result: CellResult) -> None:
+    def _finish(self, i: int, result: CellResult) -> CellResult:
+        """Store a result; its files first, so that a cell in the store has them."""
+        if self.kept is not None:
+            self.kept.write(self.cells[i].key, result.files)
+            result = replace(result, files={})
         if self.store is not None:
             self.store.finish(self.cells[i].key, self.cells[i].about, result)
+        return result
 
     def _keep(self, i: int, result: CellResult, on_row: Callable[[Row], None]) -> None:
         self.results[i] = result
@@ -165,7 +198,8 @@ class _Run:
 class _Here:
     """Runs cells in this process, one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Sequence[str]) -> None:
+        self._keep = keep
         self._task: tuple[int, Cell] | None = None
         self._fold: Any = None
         self._data: Any = None
@@ -188,7 +222,8 @@ class _Here:
         if self._fold is not cell.fold:
             self._data = None  # one fold in memory, not two
             self._fold, self._data = cell.fold, (cell.fold.train(), cell.fold.test())
-        result = brief(run_cell(cell.build, *self._data), *self._data)
+        train, test = self._data
+        result = brief(run_cell(cell.build, train, test, self._keep), train, test)
         self._task = None
         return [(number, result)]
 

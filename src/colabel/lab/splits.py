@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from colabel.exceptions import UnknownNameError
 from colabel.lab.identity import hash_data
 from colabel.model_selection import IterativeStratifiedKFold, IterativeStratifiedShuffleSplit
 
-__all__ = ["Fold", "check_split", "default_split", "list_folds"]
+__all__ = ["Fold", "check_split", "default_split", "divide", "list_folds"]
 
 Loader = Callable[..., Dataset]
 
@@ -23,7 +23,8 @@ Loader = Callable[..., Dataset]
 class Fold:
     """One division into training and test data, made when asked for: only one is in memory.
 
-    ``hash_data`` hashes what is divided, once for all folds of it.
+    ``parts`` are the official training and test data, or all data, which ``rows`` divides.
+    ``hash_data`` hashes them, once for all folds.
     """
 
     name: str
@@ -31,9 +32,28 @@ class Fold:
     seed: int
     number: int
     label_sets: tuple[str, ...]
-    train: Callable[[], Dataset]
-    test: Callable[[], Dataset]
-    hash_data: Callable[[], str]
+    parts: tuple[Dataset, ...] = field(repr=False)
+    rows: tuple[np.ndarray, np.ndarray] | None = field(repr=False)
+    hash_data: Callable[[], str] = field(repr=False)
+
+    def train(self) -> Dataset:
+        """Return the training data."""
+        return divide(self.parts, self.rows)[0]
+
+    def test(self) -> Dataset:
+        """Return the test data."""
+        return divide(self.parts, self.rows)[1]
+
+
+def divide(
+    parts: tuple[Dataset, ...], rows: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[Dataset, Dataset]:
+    """Return training and test data."""
+    if rows is None:
+        train, test = parts
+        return train, test
+    (data,) = parts
+    return data.take(rows[0], "train"), data.take(rows[1], "test")
 
 
 def check_split(split: str) -> str:
@@ -70,24 +90,15 @@ def list_folds(
     if split == "official":
         train, test = load_data(name, split="train"), load_data(name, split="test")
         sets = tuple(test.label_sets or ())
-        parts = (lambda: train), (lambda: test), _hash_once(train, test)
-        return [Fold(name, split, seed, 0, sets, *parts) for seed in seeds]
+        parts, hashed = (train, test), _hash_once(train, test)
+        return [Fold(name, split, seed, 0, sets, parts, None, hashed) for seed in seeds]
     data = load_data(name)
-    rows = np.zeros(data.n_samples)
-    hashed = _hash_once(data)
+    nothing, whole = np.zeros(data.n_samples), (data,)
+    sets, hashed = tuple(data.label_sets or ()), _hash_once(data)
     return [
-        Fold(
-            name,
-            split,
-            seed,
-            number,
-            tuple(data.label_sets or ()),
-            partial(data.take, train_rows, "train"),
-            partial(data.take, test_rows, "test"),
-            hashed,
-        )
+        Fold(name, split, seed, number, sets, whole, rows, hashed)
         for seed in seeds
-        for number, (train_rows, test_rows) in enumerate(_splitter(split, seed).split(rows, data.Y))
+        for number, rows in enumerate(_splitter(split, seed).split(nothing, data.Y))
     ]
 
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,11 +109,12 @@ class Store:
         with self._plainly():
             return sum(self._row(query, key) is not None for key in keys)
 
-    def claim(self, key: str) -> Claim:
-        """Ask to run a cell."""
+    def claim(self, key: str, anew: bool = False) -> Claim:
+        """Ask to run a cell; ``anew`` is even one that was done before this store was opened."""
         with self._plainly(), self._transaction():
             row = self._row("SELECT number, status, result FROM cells WHERE key = ?", key)
-            if row is not None and (row[1] == "ok" or row[0] > self._last_before):
+            is_new = row is not None and row[0] > self._last_before
+            if row is not None and (is_new or (row[1] == "ok" and not anew)):
                 return Claim(_from_json(row[2]))
             if self._is_taken(key):
                 return Claim()
@@ -122,7 +123,7 @@ class Store:
 
     def finish(self, key: str, about: Any, result: CellResult) -> None:
         """Keep the result of a cell, ``about`` beside it, and end the claim."""
-        row = key, json.dumps(about), result.status, json.dumps(asdict(result)), self._session
+        row = key, json.dumps(about), result.status, _to_json(result), self._session
         with self._plainly(), self._transaction():
             self._file.execute(
                 "REPLACE INTO cells (key, about, status, result, session, finished) "
@@ -282,6 +283,17 @@ class Store:
             f"{self.path} is damaged: move it away and repeat the command, which begins anew and "
             "sets results.csv aside under another name"
         )
+
+
+def _to_json(result: CellResult) -> str:
+    whole = asdict(replace(result, files={}))
+    del whole["files"]
+    return json.dumps(whole, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Put as JSON what a search may try: numbers of numpy, or anything by its text."""
+    return value.item() if hasattr(value, "item") else repr(value)
 
 
 def _from_json(text: str) -> CellResult:

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -42,6 +42,8 @@ def reproduce(
     jobs: int = 1,
     cell_timeout: float | None = None,
     cell_memory: float | None = None,
+    dask: str | None = None,
+    keep: Sequence[str] = (),
     **callbacks: Any,
 ) -> Reproduced:
     """Run a plan on the data that are there.
@@ -59,7 +61,7 @@ def reproduce(
     done : dict or None
         Cells that plans run before have shared; see ``compare``. Tables of several measures, or of
         some of the same methods, are then fitted once.
-    jobs, cell_timeout, cell_memory
+    jobs, cell_timeout, cell_memory, dask, keep
         See ``compare``. Figures of training itself are traced in this process.
     **callbacks : dict
         ``on_plan``, ``on_start`` and ``on_row`` of ``compare``.
@@ -71,8 +73,8 @@ def reproduce(
     if plan.trace is not None:
         found = _traced(plan, present, missing, place, callbacks)
     else:
-        limits = Limits(jobs, cell_timeout, cell_memory)
-        rows = _run(plan, present, place, limits, done, callbacks)
+        limits = Limits(jobs, cell_timeout, cell_memory, dask)
+        rows = _run(plan, present, place, limits, keep, done, callbacks)
         ours, spread = _summary(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
         means = summarise(rows)
@@ -100,6 +102,7 @@ def _run(
     present: Iterable[str],
     place: tuple[Place, Place] | None,
     limits: Limits,
+    keep: Sequence[str],
     done: dict[str, CellResult] | None,
     callbacks: dict[str, Any],
 ) -> list[Row]:
@@ -109,7 +112,7 @@ def _run(
     if place is None:
         return run_cells(cells, **told)
     about = {"plan": plan.name, "seeds": list(plan.seeds)}
-    with run_in_folder(*place, cells, about) as files:
+    with run_in_folder(*place, cells, about, keep) as files:
         return run_cells(cells, **files, **told)
 
 

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from colabel.lab.cell import CellResult, brief, run_cell
 from colabel.lab.memory import resident_mb
 from colabel.lab.rows import Cell
 
-__all__ = ["Limits", "Workers"]
+__all__ = ["Limits", "Workers", "pack_build", "run_task"]
 
 # What the libraries below estimators read when they start.
 THREADS = (
@@ -57,11 +57,14 @@ class Limits:
         Seconds that a cell may take.
     memory : float or None
         MiB that the process of a cell may hold.
+    dask : str or None
+        Address of a Dask scheduler, on whose workers cells are run instead.
     """
 
     jobs: int = 1
     timeout: float | None = None
     memory: float | None = None
+    dask: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -71,6 +74,11 @@ class Limits:
         ):
             if value is not None and not value > 0:
                 raise ValueError(f"{name} of cells must be above zero, not {value}")
+        if self.dask is not None and self.isolated:
+            raise ValueError(
+                "on Dask the number of cells at a time is that of its workers' threads, and limits "
+                "of memory are theirs: leave out jobs, timeout and memory, or dask"
+            )
 
     @property
     def isolated(self) -> bool:
@@ -84,10 +92,12 @@ class Workers:
     Parameters
     ----------
     limits : Limits
+    keep : sequence of str
+        What cells keep; see ``run_cell``.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, keep: Sequence[str] = ()) -> None:
+        self.limits, self.keep = limits, tuple(keep)
         self._workers: list[_Worker] = []
 
     @property
@@ -106,7 +116,7 @@ class Workers:
     def submit(self, number: int, cell: Cell) -> None:
         """Begin a cell, which is called by a number; there must be room."""
         worker = next(w for w in self._workers if w.ready and w.number is None)
-        worker.begin(number, cell)
+        worker.begin(number, cell, self.keep)
 
     def collect(self) -> list[tuple[int, CellResult]]:
         """Wait a moment, and return the cells that have ended."""
@@ -149,15 +159,11 @@ class _Worker:
         """What stirs when the worker has something to say, or has died."""
         return [self._pipe, self._process.sentinel]
 
-    def begin(self, number: int, cell: Cell) -> None:
+    def begin(self, number: int, cell: Cell, keep: tuple[str, ...]) -> None:
         self.number = number
         data = None if self._fold is cell.fold else (cell.fold.train(), cell.fold.test())
-        try:
-            task = _pack(cell.build)
-        except Exception as error:  # whatever an estimator holds that no other process can
-            task = _pack(_Unsendable(f"{type(error).__name__}: {error}"))
         with suppress(OSError):  # a worker that has died meanwhile will be noticed
-            self._pipe.send((task, data))
+            self._pipe.send((pack_build(cell.build), data, keep))
             self._fold = cell.fold
         self._began = time.monotonic()
 
@@ -235,14 +241,27 @@ def _work(pipe: Connection) -> None:
     test: Any = None
     while True:
         try:
-            task, data = pipe.recv()
+            task, data, keep = pipe.recv()
         except EOFError:
             return
         train, test = (train, test) if data is None else data
         with warnings.catch_warnings(record=True) as said:
-            result = brief(run_cell(partial(_build, task), train, test), train, test)
+            result = run_task(task, train, test, keep)
         heard = [(str(one.message), one.category) for one in said]
         pipe.send_bytes(_pack((result, heard)))
+
+
+def pack_build(build: Callable[[], Any]) -> bytes:
+    """Pack what makes an estimator; where that cannot be, what says so when it is unpacked."""
+    try:
+        return _pack(build)
+    except Exception as error:  # whatever an estimator holds that no other process can
+        return _pack(_Unsendable(f"{type(error).__name__}: {error}"))
+
+
+def run_task(task: bytes, train: Any, test: Any, keep: Sequence[str]) -> CellResult:
+    """Run the cell of a packed estimator."""
+    return brief(run_cell(partial(_build, task), train, test, keep), train, test)
 
 
 def _pack(value: Any) -> bytes:
