@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from colabel.embedding import CPLST, PLST, CCAOutputCode, MaxMarginOutputCode
     from colabel.labelsets import (
         CooccurrenceDecomposition,
         CoupledSets,
@@ -42,22 +43,26 @@ _HOME = {
     "BPMLL": "colabel.neural",
     "BernoulliMixture": "colabel.mixture",
     "BinaryRelevance": "colabel.reduction",
+    "CCAOutputCode": "colabel.embedding",
     "ChainEnsemble": "colabel.reduction",
     "ClassifierChain": "colabel.reduction",
     "ConditionalBernoulliMixture": "colabel.mixture",
     "ConditionalDependencyNetwork": "colabel.reduction",
     "CooccurrenceDecomposition": "colabel.labelsets",
     "CoupledSets": "colabel.labelsets",
+    "CPLST": "colabel.embedding",
     "DualSetBoosting": "colabel.labelsets",
     "IndependentDecomposition": "colabel.labelsets",
     "KNNClassifier": "colabel.neighbors",
     "LabelPowerset": "colabel.reduction",
     "LabelStacking": "colabel.labelsets",
     "LargeMarginKNN": "colabel.neighbors",
+    "MaxMarginOutputCode": "colabel.embedding",
     "MLRBF": "colabel.neural",
     "MLkNN": "colabel.neighbors",
     "OnePerSetClassifier": "colabel.labelsets",
     "PairwiseCRF": "colabel.structured",
+    "PLST": "colabel.embedding",
     "ProbabilisticClassifierChain": "colabel.reduction",
     "QuadraticPriorSVC": "colabel.structured",
     "RAkEL": "colabel.reduction",
@@ -72,9 +77,12 @@ _HOME = {
 
 __all__ = [
     "BPMLL",
+    "CPLST",
     "MLRBF",
+    "PLST",
     "BernoulliMixture",
     "BinaryRelevance",
+    "CCAOutputCode",
     "ChainEnsemble",
     "ClassifierChain",
     "ConditionalBernoulliMixture",
@@ -88,6 +96,7 @@ __all__ = [
     "LabelStacking",
     "LargeMarginKNN",
     "MLkNN",
+    "MaxMarginOutputCode",
     "OnePerSetClassifier",
     "PairwiseCRF",
     "ProbabilisticClassifierChain",
@@ -108,6 +117,7 @@ __all__ = [
 _SUBPACKAGES = (
     "datasets",
     "decoders",
+    "embedding",
     "lab",
     "labelsets",
     "losses",
