@@ -43,7 +43,13 @@ def count_centres(ratio: float, weight: float) -> int:
     return max(1, ceil(ratio * weight - 1e-9))  # 0.07 * 100 is a little above 7
 
 
-def find_centres(X: Any, weight: Floats, n_centres: int, rng: np.random.RandomState) -> Floats:
+def find_centres(
+    X: Any,
+    weight: Floats,
+    n_centres: int,
+    rng: np.random.RandomState,
+    start: str = "k-means++",
+) -> Floats:
     """Cluster weighted rows by k-means; fewer centres where there are fewer different rows.
 
     Parameters
@@ -52,6 +58,8 @@ def find_centres(X: Any, weight: Floats, n_centres: int, rng: np.random.RandomSt
     weight : ndarray of shape (n_samples,), positive
     n_centres : int
     rng : RandomState
+    start : {"k-means++", "random"}
+        Where clusters begin: rows far apart, or any; the second has fewer centres among outliers.
 
     Returns
     -------
@@ -61,7 +69,7 @@ def find_centres(X: Any, weight: Floats, n_centres: int, rng: np.random.RandomSt
     n_centres = min(n_centres, X.shape[0])
     if n_centres == 1:
         return np.asarray(weight @ X).reshape(1, -1) / weight.sum()
-    model = KMeans(n_centres, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
+    model = KMeans(n_centres, init=start, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
     # Threads would add up in an order of their own, and the last bit matters where rows of the
     # hidden layer are nearly dependent.
     with _controller().limit(limits=1), warnings.catch_warnings():

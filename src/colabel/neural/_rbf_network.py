@@ -39,7 +39,8 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     ratio : float, default=0.1
-        Centres of a class, found by k-means, as a share of its rows; rounded up.
+        Centres of a class, found by k-means from rows drawn at random, as a share of its rows;
+        rounded up.
     width : float, default=0.5
         Standard deviation of the bumps, in units of the mean distance between two centres.
     scale : bool, default=True
@@ -142,7 +143,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         parts = []
         for member in one_hot.T.astype(bool):
             n_centres = count_centres(self.ratio, float(weight[member].sum()))
-            parts.append(find_centres(X[member], weight[member], n_centres, rng))
+            parts.append(find_centres(X[member], weight[member], n_centres, rng, "random"))
         self.centres_ = np.concatenate(parts)
         self.width_ = find_width(self.centres_, self.width)
         hidden = bumps(X, self.centres_, self.width_)
