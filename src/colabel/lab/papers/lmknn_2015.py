@@ -82,10 +82,11 @@ def _quick(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 NOTE = (
     "Ten folds, k = 10, C = 10, thresholds at one half. The paper does not state the ridge on P, "
-    "the first Q or how votes are weighted: the column LM-kNN takes a ridge of 10, Q = I and 1 - d / "
-    "sum(d), with which its numbers come out; 'defaults' are those of LargeMarginKNN. Q = I is the "
-    "same without a learned metric. Tuned columns choose k, weights and threshold for this measure "
-    "by leave-one-out on the training rows. Folds are stratified, which the paper's are not."
+    "the first Q or how votes are weighted: the column LM-kNN takes a ridge of 10, Q = I and "
+    "1 - d / sum(d), with which its numbers come out; 'defaults' are those of LargeMarginKNN. "
+    "Q = I is the same without a learned metric. Tuned columns choose k, weights and threshold for "
+    "this measure by leave-one-out on the training rows. Folds are stratified; the paper does not "
+    "say."
 )
 ELSEWHERE: dict[str, Any] = {
     "split": "cv:10",
