@@ -82,22 +82,28 @@ class Counter:
     """Counts the columns evaluated, and the entries each has met, while it is open."""
 
     def __enter__(self):
-        self.columns, self.flops, self.plain = 0, 0.0, Problem.solve_binary
+        self.columns, self.flops = 0, 0.0
+        self.plain = {name: getattr(Problem, name) for name in ("solve_binary", "solve_softmax")}
+        for name, solve in self.plain.items():
+            setattr(Problem, name, self._counted(solve))
+        return self
 
+    def _counted(self, solve):
         def counted(problem, *given):
-            found = self.plain(problem, *given)
+            found = solve(problem, *given)
             products = getattr(problem.design, "products", None)
             rows = problem.design.rows if products is None else products.X
             entries = rows.nnz if sparse.issparse(rows) else rows.size
-            self.columns += found.evaluations
-            self.flops += 4.0 * entries * found.evaluations
+            columns = found.evaluations * len(problem.targets) // len(found.value)
+            self.columns += columns
+            self.flops += 4.0 * entries * columns
             return found
 
-        Problem.solve_binary = counted
-        return self
+        return counted
 
     def __exit__(self, *_):
-        Problem.solve_binary = self.plain
+        for name, solve in self.plain.items():
+            setattr(Problem, name, solve)
 
 
 def peak(dtype):
