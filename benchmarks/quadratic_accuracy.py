@@ -66,7 +66,7 @@ def goal(data, params):
 
 def search(params, folds, quick):
     """Return the search of one setting."""
-    space = {**PENALTIES, **({} if params["sign"] is None else PRIOR)}
+    space = {**PENALTIES[params["loss"]], **({} if params["sign"] is None else PRIOR)}
     if quick:
         space = {"svm__lambda_w": (1e-2, 3e-3, 1e-3)}
     cv = ShuffleSplit(1, test_size=0.2, random_state=0)

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from colabel.datasets import Dataset
 from colabel.lab import Entry, compare, find_plans, reproduce
 from colabel.lab.papers.relaxations_2015 import DATA, F1_SDP, TABLE_2, TABLE_3, TABLE_4
-from colabel.structured import QuadraticPriorSVC, SubmodularSVCCV
+from colabel.structured import QuadraticPriorSVC, SubmodularSVC
 
 # As printed, row by row.
 PRINTED_3 = """
@@ -127,21 +127,21 @@ def test_penalties_are_chosen_on_one_fifth_of_the_training_rows(plan):
         assert isinstance(search.cv, ShuffleSplit)
         assert (search.cv.get_n_splits(), search.cv.test_size) == (1, 0.2)
         assert search.cv.random_state == 7
-        if entry.name == "[20]":
-            assert isinstance(search, SubmodularSVCCV)
-            assert search.loss == "fbeta", "by F, as the others"
-        else:
-            assert isinstance(search, GridSearchCV)
-            assert search.refit is True
-            assert entry.tune_for == "example_f1"
+        assert isinstance(search, GridSearchCV)
+        assert search.refit is True
+        assert entry.tune_for == "example_f1"
 
 
 def test_the_earlier_method_has_its_couplings_in_the_table_with_a_prior_only():
     with_prior, without = (entry_of(plan, "[20]") for plan in (TABLE_3, TABLE_4))
-    assert with_prior.build(0, "yeast").pairs == 0.5
-    assert with_prior.build(0, "bibtex").pairs == 0.05
-    assert with_prior.build(0, "bibtex").couplings == "cooccurrence"
-    assert without.build(0, "bibtex").couplings is None
+    for data, share in {"yeast": 0.5, "bibtex": 0.05}.items():
+        search = with_prior.build(0, data)
+        assert isinstance(svm_of(search), SubmodularSVC)
+        assert (svm_of(search).pairs, svm_of(search).couplings) == (share, "cooccurrence")
+        assert svm_of(search).loss == "fbeta", "by F, as the others"
+        assert "svm__coupling_scale" in search.param_grid
+        assert svm_of(without.build(0, data)).couplings is None
+        assert "svm__coupling_scale" not in without.build(0, data).param_grid
 
 
 @pytest.mark.parametrize("rule", ["global", "top_1"])

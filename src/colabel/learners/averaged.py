@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 # Decay of the means of gradients and of their squares, per step.
 DECAY, DECAY_SQUARES = 0.9, 0.99
 # Times the objective is looked at, and passes that are worth a look.
-LOOKS, WORTH = 10, 3
+LOOKS, WORTH = 10, 10
 HALVINGS = 12
 FEWEST, MOST, VISITS = 30, 100, 30_000
 # Steps of this over the root of their number: what noise adds up to does not depend on the number.

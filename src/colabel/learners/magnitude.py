@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["check_magnitude", "largest_magnitude", "mean_squared_norm"]
+__all__ = ["check_magnitude", "largest_magnitude", "mean_squared_norm", "squared_norms"]
 
 # A hundred million squares of this add up within double precision.
 LARGEST = 1e150
@@ -28,16 +28,20 @@ def check_magnitude(X: Any) -> None:
         )
 
 
+def squared_norms(X: Any) -> NDArray[np.float64]:
+    """Return the squared norm of each row of ``X``, dense or sparse: (n_samples,)."""
+    if not sparse.issparse(X):
+        return np.einsum("nd,nd->n", X, X, dtype=np.float64)
+    X = sparse.csr_array(X, dtype=np.float64)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
 def mean_squared_norm(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     """Return the mean squared norm of the rows of ``X``, dense or sparse.
 
     It is 1 where rows are zero or too small or large to be squared: they have no unit.
     """
-    if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    else:
-        squares = np.einsum("nd,nd->n", X, X, dtype=np.float64)
+    squares = squared_norms(X)
     total = float(len(squares) if weight is None else weight.sum())
     sum_of_squares = float(squares.sum() if weight is None else weight @ squares)
     mean = sum_of_squares / total if total > 0.0 else 1.0

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.learners.augment import loss_augmented
+from colabel.learners.magnitude import squared_norms
 from colabel.results import Decoded, Solution
 
 __all__ = ["MarginProblem", "MarginSolution", "Violations"]
@@ -109,7 +110,7 @@ class MarginProblem:
         self.certificate = certificate
         self.X, self.Y, self.penalty = X, Y, float(penalty)
         self.share = weight / weight.sum()
-        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() + model.constant**2
+        norms = squared_norms(X) + model.constant**2
         self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
         self.truth = model.feature_sum(X, Y, self.share)
 

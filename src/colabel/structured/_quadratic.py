@@ -34,7 +34,7 @@ from colabel.models import LinearPairwise, SpinPairwise
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_solution import keep_solution
 from colabel.structured._progress import progress
-from colabel.structured._quadratic_oracles import RELAXED_TOL, QuadraticOracles
+from colabel.structured._quadratic_oracles import QuadraticOracles
 
 __all__ = ["QuadraticPriorSVC"]
 
@@ -44,7 +44,6 @@ Labels = NDArray[np.int8]
 LEARNERS = ("averaged", "optimal", "bmrm", "subgradient")
 STEPPING = AveragedDescent | SubgradientDescent
 MAX_ITER = {"dual": 1000, "lbfgs": 1000, "bmrm": 3000, "subgradient": 100_000}
-ROUGH = 1e-4
 # Rows or features beyond which no ridge regression is solved to start from.
 RIDGE_SIZE = 5000
 
@@ -106,7 +105,8 @@ class QuadraticPriorSVC(MultiLabelClassifier):
     prior_ : ndarray of shape (n_labels, n_labels)
         ``A``: symmetric, zero diagonal; positive repels.
     objective_ : float
-        What is minimised, at the solution: an upper bound by the strongest oracle.
+        What is minimised, at the solution: an upper bound, by the strongest oracle where the
+        learner looks for the optimum.
     gap_ : float
         How far the objective may be above its optimum: proved, and loose where the learner does not
         look for the optimum.
@@ -250,9 +250,8 @@ class QuadraticPriorSVC(MultiLabelClassifier):
 
     def _oracles(self, sign: str | None) -> QuadraticOracles:
         loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
-        # Where steps are as noisy as samples are, a rough solution is as good as any.
-        tol = RELAXED_TOL if self.learner in ("optimal", "bmrm") else ROUGH
-        return QuadraticOracles(sign, self.inference, loss, int(self.limit), tol)
+        rough = self.learner not in ("optimal", "bmrm")
+        return QuadraticOracles(sign, self.inference, loss, int(self.limit), rough)
 
     def _learner(self, oracles: QuadraticOracles, tol: float | None = None) -> Any:
         if isinstance(self.learner, STEPPING):

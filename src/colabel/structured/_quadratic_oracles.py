@@ -18,7 +18,7 @@ from colabel.learners.margin import MarginProblem
 from colabel.learners.relaxed import RelaxedProblem
 from colabel.losses import BaseLoss
 
-__all__ = ["RELAXED_TOL", "QuadraticOracles"]
+__all__ = ["QuadraticOracles"]
 
 Oracles = tuple[BaseDecoder, BaseDecoder, BaseDecoder]
 
@@ -26,9 +26,10 @@ Oracles = tuple[BaseDecoder, BaseDecoder, BaseDecoder]
 FEW_LABELS, LISTED_LABELS = 10, 16
 # Up to so many, the semidefinite relaxation bounds what flips have found: 20 ms a sample for 53.
 SOME_LABELS = 60
-# A sweep that gains less than this share of the value is the last: in training, and in the proof
-# of the objective, whose bound is looser than the value by a hundred times as much and more.
-RELAXED_TOL, PROOF_TOL = 1e-6, 1e-9
+# A sweep that gains less than this share of the value is the last: where steps are as noisy as
+# samples are, in training to an optimum, and in the proof of the objective, whose bound is looser
+# than the value by a hundred times as much and more.
+ROUGH_TOL, RELAXED_TOL, PROOF_TOL = 1e-4, 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,16 @@ class QuadraticOracles:
     loss : BaseLoss
     limit : int
         Most graph cuts, or nodes of a search tree, for one sample.
-    tol : float
-        A sweep of the semidefinite relaxation that gains less than this share of the value is the
-        last one, in training.
+    rough : bool
+        Whether learning leaves the optimum aside: relaxations are solved less exactly, and no more
+        time is spent on a bound of the objective than on learning.
     """
 
     sign: str | None
     inference: str
     loss: BaseLoss
     limit: int
-    tol: float = RELAXED_TOL
+    rough: bool = False
 
     @property
     def relaxes(self) -> bool:
@@ -73,8 +74,8 @@ class QuadraticOracles:
         if self.relaxes:
             if self.inference == "spectral":
                 return (Spectral(),) * 3
-            quick = Mixing(tol=self.tol)
-            return quick, quick, Mixing(tol=PROOF_TOL)
+            quick = Mixing(tol=ROUGH_TOL if self.rough else RELAXED_TOL)
+            return quick, quick, Mixing(tol=RELAXED_TOL if self.rough else PROOF_TOL)
         if self.sign is None:
             return (Threshold(),) * 3
         if self.sign == "attractive":
@@ -85,9 +86,9 @@ class QuadraticOracles:
             exact = Exhaustive()
         else:
             # No search is known that proves these: a sphere's rounding, flipped until nothing
-            # gains, is judged by the tighter of two relaxations in the end.
+            # gains, is judged by the sphere, or by a tighter relaxation in the end.
             sphere = Spectral()
-            return sphere, sphere, _strongest(n_labels, sphere)
+            return sphere, sphere, sphere if self.rough else _strongest(n_labels, sphere)
         return exact, exact, exact
 
     def decoder(self) -> BaseDecoder | None:
