@@ -33,6 +33,9 @@ def redo(
     method: Annotated[str, typer.Option(metavar="METHOD", help="Method, as in results.csv.")],
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the cell.")] = 0,
     fold: Annotated[int, typer.Option(metavar="N", help="Fold of the cell.")] = 0,
+    split: Annotated[
+        str | None, typer.Option(metavar="SPLIT", help="Split of the cell, where DATA has several.")
+    ] = None,
     labels: Labels = None,
     xml: Xml = None,
     n_features: NFeatures = None,
@@ -50,7 +53,8 @@ def redo(
             return load_training_data(name, split=split)
         return load_training_data(name, labels, xml, split, n_features=n_features)
 
-    then, now = run_again(run_dir, data=data, method=method, seed=seed, fold=fold, load_data=load)
+    which = {"seed": seed, "fold": fold, "split": split}
+    then, now = run_again(run_dir, data=data, method=method, load_data=load, **which)  # type: ignore[arg-type]
     if as_json:
         print_json(_as_dict(then, now))
         return

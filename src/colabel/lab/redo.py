@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 
 from colabel.datasets import Dataset, load
 from colabel.exceptions import ColabelError
-from colabel.lab.compare import list_cells
-from colabel.lab.report.reading import Run, read_runs
-from colabel.lab.rows import Cell, Row, Variant
+from colabel.lab.report.again import cell_of
+from colabel.lab.report.reading import read_runs
+from colabel.lab.rows import Row
 from colabel.lab.running import run_cells
 
 __all__ = ["redo"]
@@ -23,6 +22,7 @@ def redo(
     method: str,
     seed: int = 0,
     fold: int = 0,
+    split: str | None = None,
     load_data: Callable[..., Dataset] = load,
 ) -> tuple[Row, Row]:
     """Run one cell of a run folder again, and change nothing there.
@@ -35,6 +35,8 @@ def redo(
         As they are called there.
     seed, fold : int
         Which of its cells.
+    split : str or None
+        Which of its splits, where it has several.
     load_data : callable
         Replaces ``colabel.datasets.load``.
 
@@ -50,22 +52,10 @@ def redo(
     """
     for run in read_runs([run_dir]):
         for row in run.rows:
-            if (row.data, row.method, row.seed, row.fold) == (data, method, seed, fold):
-                [now] = run_cells([_cell(run, row, load_data)])
+            here = row.data, row.method, row.seed, row.fold
+            if here == (data, method, seed, fold) and split in (None, row.split):
+                [now] = run_cells([cell_of(run, row, load_data)])
                 return row, now
     raise ColabelError(
         f"{os.fspath(run_dir)} has no cell of {method} on {data} with seed {seed} and fold {fold}"
     )
-
-
-def _cell(run: Run, row: Row, load_data: Callable[..., Dataset]) -> Cell:
-    methods: Sequence[str | Variant] = [row.method]
-    if run.plan is not None:
-        entry = next((e for e in run.plan.entries if e.name == row.method), None)
-        if entry is None:
-            raise ColabelError(f"{run.plan.name} has no column {row.method} any more")
-        methods = [entry.variant(row.data)]
-        if run.plan.load_data is not None:
-            load_data = partial(run.plan.load_data, seed=row.seed)
-    cells = list_cells([row.data], methods, row.split, [row.seed], load_data)
-    return next(cell for cell in cells if cell.fold.number == row.fold)

@@ -21,6 +21,7 @@ def place_names(
     wanted: Sequence[bool],
     frame: Box,
     radius: float = 5.0,
+    lines: Sequence[Box] = (),
 ) -> list[tuple[float, float] | None]:
     """Put names beside points so that they cover neither one another nor points.
 
@@ -36,6 +37,9 @@ def place_names(
         Left, top, right and bottom of the picture, inside which names must stay; y grows downwards.
     radius : float
         Of a mark.
+    lines : sequence of tuples of float
+        Boxes that names should not cross; those of ``wanted`` names may, for want of a better
+        place.
 
     Returns
     -------
@@ -45,14 +49,13 @@ def place_names(
     taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
     places: list[tuple[float, float] | None] = [None] * len(points)
     for i in sorted(range(len(points)), key=lambda i: not wanted[i]):
-        for left, top in _around(points[i], sizes[i], radius + 2.0):
-            box = left, top, left + sizes[i][0], top + sizes[i][1]
-            inside = box[0] >= frame[0] and box[1] >= frame[1]
-            inside = inside and box[2] <= frame[2] and box[3] <= frame[3]
-            if inside and not any(_overlap(box, other) for other in taken):
-                taken.append(box)
-                places[i] = left, top
-                break
+        around = _around(points[i], sizes[i], radius + 2.0)
+        boxes = [(left, top, left + sizes[i][0], top + sizes[i][1]) for left, top in around]
+        free = [box for box in boxes if _is_inside(box, frame) and not _meets(box, taken)]
+        clear = [box for box in free if not _meets(box, lines)] or (free if wanted[i] else [])
+        if clear:
+            taken.append(clear[0])
+            places[i] = clear[0][:2]
     return places
 
 
@@ -69,5 +72,12 @@ def _around(
     return [*corners, *sides, (centre, y - gap - height), (centre, y + gap)]
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _is_inside(box: Box, frame: Box) -> bool:
+    return frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3]
+
+
+def _meets(box: Box, others: Sequence[Box]) -> bool:
+    return any(
+        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+        for other in others
+    )

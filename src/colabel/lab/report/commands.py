@@ -30,5 +30,6 @@ def run_command(run: Run) -> str:
 def redo_command(run: Run, row: Row) -> str:
     """Return the command that runs one cell again and sets it beside what it gave."""
     which = ["--data", row.data, "--method", row.method]
+    which += ["--split", row.split] if run.where(row) != row.data else []
     which += ["--seed", str(row.seed), "--fold", str(row.fold)]
     return shlex.join(["colabel", "redo", str(run.folder), *which])

@@ -151,7 +151,10 @@ def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatte
     on_front = pareto_front(seconds, values, greater_is_better=standing.upward)
     short = [elide(name, NAME_WIDTH) for name in names]
     sizes = [(CHARACTER * len(name), 13.0) for name in short]
-    labels = place_names(points, sizes, [*on_front], (*frame[:2], width, frame[3]))
+    front = sorted(point for point, on in zip(points, on_front, strict=True) if on)
+    labels = place_names(
+        points, sizes, [*on_front], (*frame[:2], width, frame[3]), lines=_boxes(front)
+    )
     dots = [
         Dot(
             name,
@@ -174,16 +177,24 @@ def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatte
         x_ticks=[(across(log), text) for log, text in _time_ticks(x_low, x_high)],
         y_ticks=[(up(value), f"{value:.4g}") for value in _ticks(y_low, y_high)],
         dots=dots,
-        front=_steps([(dot.x, dot.y) for dot in dots if dot.on_front]),
+        front=_steps(front),
         words=_front_in_words(dots, data),
     )
 
 
 def _steps(points: list[tuple[float, float]]) -> str:
     """Return the front as the d of a path: right to the next method, then to its value."""
-    points = sorted(points)
     path = f"M{points[0][0]} {points[0][1]}" if points else ""
     return path + "".join(f"H{x}V{y}" for _, (x, y) in pairwise(points))
+
+
+def _boxes(points: list[tuple[float, float]]) -> list[tuple[float, float, float, float]]:
+    """Return the front as boxes: of its level parts, and of its steps."""
+    level = [(x, y - 1, right, y + 1) for (x, y), (right, _) in pairwise(points)]
+    steps = [
+        (x - 1, min(y, before), x + 1, max(y, before)) for (_, before), (x, y) in pairwise(points)
+    ]
+    return level + steps
 
 
 def _widened(values: np.ndarray, share: float, least: float) -> tuple[float, float]:

@@ -74,14 +74,14 @@ def _of_paper(found: Reproduced) -> Grid:
 
 def _ours(row: PaperRow, digits: int) -> str:
     if row.ours is None:
-        return short(row.reason, 80)
+        return row.short
     spread = "" if row.spread is None else f" ± {number(row.spread, digits)}"
     return number(row.ours, digits) + spread
 
 
 def _difference(row: PaperRow, digits: int) -> str:
     if row.difference is None:
-        return "different data" if row.reason.startswith("different data") else ""
+        return row.short if row.short == "different data" else ""
     return f"{VERDICTS[row.verdict]} {number(row.difference, digits, sign=True)}"
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import colabel
@@ -18,7 +17,7 @@ from colabel.lab.plans import Reproduced
 from colabel.lab.report.commands import redo_command, run_command
 from colabel.lab.report.drawings import RankPicture, Scatter, draw_ranks, draw_scatter
 from colabel.lab.report.labels import LabelTable, label_tables
-from colabel.lab.report.models import ModelPicture, model_pictures
+from colabel.lab.report.models import ModelPicture, model_pictures, svg_uri
 from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import PaperRow, paper_rows, reproduced
 from colabel.lab.report.standings import Standing, standings
@@ -112,7 +111,7 @@ def _section(run: Run) -> Section:
         found,
         paper,
         describe_paper(paper) if found is not None else "",
-        _data_uri(run.picture) if run.picture is not None else "",
+        svg_uri(run.picture.read_bytes()) if run.picture is not None else "",
         label_tables(run),
         model_pictures(run),
     )
@@ -146,16 +145,6 @@ def _policy(script: str, style: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
-
-
-def _data_uri(path: Path) -> str:
-    """Return a picture inside its own address, where no script of it can run."""
-    return svg_uri(path.read_bytes())
-
-
-def svg_uri(content: bytes) -> str:
-    """Return an SVG file as the address of an image."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _asset(name: str) -> str:

@@ -7,13 +7,15 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from colabel.exceptions import ColabelError
 from colabel.lab.cell import CellResult
+from colabel.lab.kept import KINDS
 from colabel.lab.plans import Plan, list_plans
-from colabel.lab.results_file import COLUMNS, read_results
+from colabel.lab.results_file import COLUMNS, WHERE, read_results
 from colabel.lab.rows import Row
 
 __all__ = ["Run", "read_runs"]
@@ -53,13 +55,15 @@ class Run:
 
     @property
     def data(self) -> list[str]:
-        """The datasets, in the order of the run."""
-        return self._listed("data", (row.data for row in self.rows))
+        """The datasets, in the order of the run; one with several splits is there for each."""
+        planned = [name for name in self.about.get("data", []) if name not in self._with_splits]
+        return [*dict.fromkeys([*map(str, planned), *(self.where(row) for row in self.rows)])]
 
     @property
     def methods(self) -> list[str]:
         """The methods, in the order of the run."""
-        return self._listed("methods", (row.method for row in self.rows))
+        planned = self.about.get("methods", [])
+        return [*dict.fromkeys([*map(str, planned), *(row.method for row in self.rows)])]
 
     @property
     def measures(self) -> list[str]:
@@ -85,9 +89,32 @@ class Run:
         found = sorted(self.folder.glob("*.svg")) if self.plan is not None else []
         return found[0] if found else None
 
-    def _listed(self, key: str, seen: Iterator[str]) -> list[str]:
-        planned = self.about.get(key, [])
-        return [*dict.fromkeys([*(str(name) for name in planned), *seen])]
+    def where(self, row: Row) -> str:
+        """Return the dataset of a row, with the split where it has several."""
+        return f"{row.data} ({row.split})" if row.data in self._with_splits else row.data
+
+    def kept(self) -> Iterator[tuple[Row, dict[str, Path]]]:
+        """Yield the rows of which files were kept, and the files by kind."""
+        path = self.folder / "kept.csv"
+        if not path.exists():
+            return
+        rows = {(r.data, r.split, str(r.fold), str(r.seed), r.method): r for r in self.rows}
+        with path.open(newline="", encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                row = rows.get(tuple(line.get(key) for key in WHERE))  # type: ignore[arg-type]
+                files = {
+                    kind: self.folder / name
+                    for kind in KINDS
+                    if (name := line.get(kind)) and (self.folder / name).is_file()
+                }
+                if row is not None and files:
+                    yield row, files
+
+    @cached_property
+    def _with_splits(self) -> set[str]:
+        """Datasets that are divided in several ways."""
+        first: dict[str, str] = {}
+        return {r.data for r in self.rows if first.setdefault(r.data, r.split) != r.split}
 
 
 def read_runs(folders: Sequence[str | os.PathLike[str]]) -> list[Run]:

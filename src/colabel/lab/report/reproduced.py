@@ -34,8 +34,8 @@ class PaperRow:
         Ours and theirs as per cent of the best possible, where that is known.
     seconds : float or None
         Mean time of a fit, its search included.
-    reason : str
-        Why there is no number of ours, or no difference.
+    reason, short : str
+        Why there is no number of ours, or no difference; the same in a word or two.
     """
 
     data: str
@@ -48,6 +48,7 @@ class PaperRow:
     shares: tuple[float | None, float | None]
     seconds: float | None
     reason: str
+    short: str
 
 
 def reproduced(run: Run) -> Reproduced | None:
@@ -90,7 +91,7 @@ def _row(found: Reproduced, cell: tuple[str, str]) -> PaperRow:
         _verdict(plan, difference, spread),
         found.of_bound(cell),
         found.seconds.get(cell),
-        _reason(found, cell, theirs),
+        *_reason(found, cell, theirs),
     )
 
 
@@ -104,15 +105,18 @@ def _verdict(plan: Plan, difference: float | None, spread: float | None) -> str:
     return "better" if (difference > 0) == upward else "worse"
 
 
-def _reason(found: Reproduced, cell: tuple[str, str], theirs: float | None) -> str:
+def _reason(found: Reproduced, cell: tuple[str, str], theirs: float | None) -> tuple[str, str]:
     data = cell[0]
     if cell in found.failed and cell not in found.ours:
-        return found.failed[cell]
+        return found.failed[cell], "failed"
+    if cell not in found.ours and data in found.missing:
+        return found.missing[data], "no data"
     if cell not in found.ours:
-        return found.missing.get(data, "the run had not come to it")
+        return "the run had not come to it", "not yet run"
     if data in found.plan.stand_ins:
-        return f"different data: {data} stands in for the paper's {found.plan.stand_ins[data]}"
-    return "the paper prints no number" if theirs is None else ""
+        theirs_is = found.plan.stand_ins[data]
+        return f"{data} stands in for the paper's {theirs_is}", "different data"
+    return ("the paper prints no number", "not printed") if theirs is None else ("", "")
 
 
 def _present(run: Run) -> set[str]:

@@ -129,7 +129,7 @@ def standings(run: Run) -> list[Standing]:
     """Return the standing of every measure of a run, the main one first."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in run.rows:
-        groups.setdefault((row.data, row.method), []).append(row)
+        groups.setdefault((run.where(row), row.method), []).append(row)
     measures = sorted(run.measures, key=lambda name: name != main_measure(run))
     return [
         Standing(

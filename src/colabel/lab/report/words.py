@@ -176,12 +176,12 @@ def _by_fold(run: Run, data: str, method: str, measure: str) -> dict[tuple[int, 
     return {
         (row.seed, row.fold): row.result.measures[measure]
         for row in run.rows
-        if (row.data, row.method) == (data, method) and measure in row.result.measures
+        if (run.where(row), row.method) == (data, method) and measure in row.result.measures
     }
 
 
 def _test_share(run: Run, data: str) -> float | None:
-    split = next((row.split for row in run.rows if row.data == data), "")
+    split = next((row.split for row in run.rows if run.where(row) == data), "")
     kind, _, size = split.partition(":")
     if kind == "cv":
         return 1.0 / int(size)
@@ -189,4 +189,4 @@ def _test_share(run: Run, data: str) -> float | None:
 
 
 def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return "p\u00a0<\u00a00.001" if value < 0.001 else f"p\u00a0=\u00a0{value:.3f}"
