@@ -8,7 +8,7 @@ from colabel.datasets._dataset import Dataset
 
 __all__ = ["frequency_gender"]
 
-LOWEST, BIN = 0.08, 0.04  # kHz
+LOWEST, EDGES = 0.08, (0.12, 0.16, 0.20, 0.24)  # kHz
 BINS = ("80-120 Hz", "120-160 Hz", "160-200 Hz", "200-240 Hz", "240-280 Hz")
 GENDERS = ("female", "male")
 
@@ -35,7 +35,7 @@ def frequency_gender(voice: Dataset) -> Dataset:
     place = voice.feature_names.index("meanfreq")
     frequency = voice.X[:, place]
     kept = frequency >= LOWEST
-    code = np.minimum(((frequency[kept] - LOWEST) / BIN).astype(np.int64), len(BINS) - 1)
+    code = np.digitize(frequency[kept], EDGES)
     male = voice.Y[kept, 0].astype(np.int64)
     Y = np.hstack([np.eye(5, dtype=np.int8)[code], np.eye(2, dtype=np.int8)[male]])
     others = [name for name in voice.feature_names if name != "meanfreq"]

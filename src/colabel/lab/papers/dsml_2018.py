@@ -35,8 +35,8 @@ UNAVAILABLE = {
 NOTE = (
     "The data are rebuilt from what the paper states, and not confirmed by its authors. Ours are "
     "means over the folds of all partitions, the paper's over those of one. The network has a "
-    "centre for 7 per cent of the rows of a class and a width of 0.3 mean distances, chosen so that "
-    "the three decompositions come near the paper."
+    "centre for 7 per cent of the rows of a class and a width of 0.3 mean distances, chosen so "
+    "that the three decompositions come near the paper."
 )
 
 
