@@ -52,7 +52,7 @@ class Malicious:
         (["datasets", "--download", "yeats"], "did you mean yeast"),
         (["reproduce", "nobody-1999", "-o", "r"], ", relaxations-2015, "),
         (["reproduce", "relaxations-2015.table9", "-o", "r"], "relaxations-2015.table2"),
-        (["compare", "-o", "r"], "Missing argument 'DATA"),
+        (["compare", "-o", "r"], "name the data to compare on, or give --plan FILE"),
         (["compare", "yeast", "-m", "br,bf", "-o", "r"], "no method is called 'bf'"),
         (["compare", "yeast", "-m", " ,", "-o", "r"], "-m takes names"),
         (["compare", "yeast", "yeats", "-o", "r"], "'yeats' is neither"),

@@ -45,7 +45,8 @@ def test_json_has_every_trial(tuned, files):
     assert (found["folds"], found["seed"], found["model"]) == (3, 4, None)
     assert len(found["trials"]) == 6
     assert found["best"] == found["trials"][0]
-    assert set(found["best"]) == {"parameters", "value", "spread", "fit_seconds", "failed"}
+    keys = {"parameters", "value", "spread", "fit_seconds", "failed", "share"}
+    assert set(found["best"]) == keys
     assert set(found["best"]["parameters"]) == {"estimator__C", "empty"}
     assert 0 <= found["best"]["value"] <= 1
 

@@ -21,6 +21,7 @@ from colabel.lab.workers import pack_build, run_task
 __all__ = ["Cluster"]
 
 TICK = 0.1  # seconds between two looks
+PATIENCE = 10.0  # seconds for the scheduler to answer
 LOOK = 2.0  # seconds between two counts of the workers
 TIMES = 3  # that a cell is begun again whose data was lost with all workers
 
@@ -73,7 +74,8 @@ class Cluster:
         futures = [future for _, future, _ in self._running.values()]
         try:
             if futures:
-                wait(futures, timeout=TICK, return_when="FIRST_COMPLETED")
+                with self._client.as_current():
+                    wait(futures, timeout=TICK, return_when="FIRST_COMPLETED")
             else:
                 time.sleep(TICK)
         except TimeoutError:
@@ -120,7 +122,7 @@ def _connect(address: str) -> Any:
     except ImportError as error:
         raise MissingExtraError("--dask", "dask") from error
     try:
-        return Client(address, timeout=10, set_as_default=False)
+        return Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:  # no answer, or no address
         raise ColabelError(
             f"no Dask scheduler answers at {address}: start one with `dask scheduler`, and workers "

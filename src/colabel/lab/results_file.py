@@ -104,6 +104,8 @@ class ResultFile:
 
     def _replace(self, path: Path, text: str) -> None:
         with self.store.alone():  # of the processes on one folder, one writes at a time
+            for part in self.folder.glob(f"{path.name}.*.part"):
+                part.unlink(missing_ok=True)  # of one that was killed
             write_whole(path, text.encode())
 
 
