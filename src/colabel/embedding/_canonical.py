@@ -46,7 +46,7 @@ class CCAOutputCode(OutputCode):
         labels, ``None`` all there are: no more than labels, or than features.
     label_C : float, default=1.0
         Inverse strength of the penalty of the logistic regressions.
-    alpha : float or None, default=None
+    alpha : float or None, default=1.0
         Weight of the ridge penalty of the linear regressions, and of the features' covariance in
         the canonical correlations; ``None`` is chosen by generalised cross-validation, 0 is as
         published.
@@ -115,7 +115,7 @@ class CCAOutputCode(OutputCode):
         n_components: int | float | None = None,
         *,
         label_C: float = 1.0,
-        alpha: float | None = None,
+        alpha: float | None = 1.0,
         code_weight: float = 1.0,
         shrinkage: float = 0.0,
         variance: str = "left_out",

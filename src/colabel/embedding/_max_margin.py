@@ -56,7 +56,7 @@ class MaxMarginOutputCode(OutputCode):
         Weight of the margins beside the trace.
     label_C : float, default=1.0
         Inverse strength of the penalty of the logistic regressions.
-    alpha : float or None, default=None
+    alpha : float or None, default=1.0
         Weight of the ridge penalty on ``P``; ``None`` is chosen by generalised cross-validation.
     code_weight : float, default=1.0
         Weight of the projections beside the labels; 0 is binary relevance.
@@ -125,7 +125,7 @@ class MaxMarginOutputCode(OutputCode):
         *,
         C: float = 10.0,
         label_C: float = 1.0,
-        alpha: float | None = None,
+        alpha: float | None = 1.0,
         code_weight: float = 1.0,
         variance: str = "left_out",
         decoder: str | BaseDecoder | None = None,

@@ -41,9 +41,10 @@ class PLST(MultiLabelClassifier):
     n_components : int, float or None, default=None
         Number of codes; a float is a share of the labels, ``None`` one code a label. No more than
         there are labels.
-    alpha : float or None, default=None
+    alpha : float or None, default=1.0
         Weight of the ridge penalty ``alpha |W|^2`` beside the sum of squared errors; ``None`` is
-        chosen by generalised cross-validation.
+        chosen by generalised cross-validation, which suits squared errors: where labels are rare
+        it leaves few decoded values above one half, and asks for a lower threshold.
     threshold : float, default=0.5
         What a decoded value must pass; 0.5 rounds it, as published.
     decoder : str, BaseDecoder or None, default=None
@@ -96,7 +97,7 @@ class PLST(MultiLabelClassifier):
         self,
         n_components: int | float | None = None,
         *,
-        alpha: float | None = None,
+        alpha: float | None = 1.0,
         threshold: float = 0.5,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
@@ -173,7 +174,7 @@ class CPLST(PLST):
     n_components : int, float or None, default=None
         Number of codes; a float is a share of the labels, ``None`` one code a label, where the
         method is the same as PLST.
-    alpha : float or None, default=None
+    alpha : float or None, default=1.0
         Weight of the ridge penalty; ``None`` is chosen by generalised cross-validation of all
         labels.
     threshold : float, default=0.5

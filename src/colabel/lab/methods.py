@@ -71,7 +71,7 @@ COMPONENTS = tuple(range(5, 61, 5))
 # Relative to the mean squared norm of the rows.
 PENALTIES = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
 # Ridge penalties (None: by generalised cross-validation), and codes as a share of the labels.
-RIDGES = (None, 0.0, 1.0, 100.0)
+RIDGES = (1.0, 0.0, 10.0, None)
 CODES = (0.1, 0.3, 1.0)
 CODE_WEIGHTS = (0.1, 0.3, 1.0)
 SET_BASE = {"estimator__C": (0.1, 1.0, 10.0, 100.0)}
