@@ -76,7 +76,7 @@ class MLkNN(NeighborClassifier):
     >>> train, test = load("yeast:train"), load("yeast:test")
     >>> model = MLkNN().fit(train.X, train.Y)
     >>> f"{f1_score(test.Y, model.predict(test.X), average='micro'):.2f}"
-    '0.64'
+    '0.62'
     """
 
     _asks_training_rows: ClassVar[bool] = True
