@@ -38,9 +38,9 @@ class LabelTable:
     f1: np.ndarray
 
     def best(self, label: int) -> float:
-        """Return the best F1 of a label; NaN where it has none."""
+        """Return the best F1 of a label; NaN where it has none, or all are equal."""
         known = self.f1[label][~np.isnan(self.f1[label])]
-        return float(known.max()) if len(known) else float("nan")
+        return float(known.max()) if len(known) and np.ptp(known) else float("nan")
 
 
 def label_tables(run: Run) -> list[LabelTable]:

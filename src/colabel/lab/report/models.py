@@ -62,7 +62,7 @@ def _draw(run: Run, row: Row, path: Path) -> ModelPicture | None:
         return None
     where = f"{short(row.method)} on {short(run.where(row))}, seed {row.seed}, fold {row.fold}"
     while True:
-        if hasattr(model, "prior_") or getattr(model, "couplings_", None) is not None:
+        if np.any(getattr(model, "prior_", getattr(model, "couplings_", 0.0))):
             figure = label_prior(model, label_names=names)
             return ModelPicture(f"{where}: which labels attract and which repel", _as_uri(figure))
         if hasattr(model, "predict_joint"):
