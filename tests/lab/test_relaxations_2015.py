@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from colabel.datasets import Dataset
 from colabel.lab import Entry, compare, find_plans, reproduce
 from colabel.lab.papers.relaxations_2015 import DATA, F1_SDP, TABLE_2, TABLE_3, TABLE_4
+from colabel.mixture import ConditionalBernoulliMixture
 from colabel.structured import QuadraticPriorSVC, SubmodularSVC
 
 # As printed, row by row.
@@ -115,7 +116,7 @@ def test_many_labels_get_fewer_settings():
     sdp = entry_of(TABLE_3, "SDP, any A")
     usual, large = sdp.build(0, "medical"), sdp.build(0, "bibtex")
     sizes = [np.prod([*map(len, search.param_grid.values())]) for search in (usual, large)]
-    assert sizes == [20, 3]
+    assert sizes == [20, 2]
     assert entry_of(TABLE_4, "Our F1").searched("bibtex").keys() == {"svm__lambda_w", "rows"}
     assert sdp.variant("medical").key != sdp.variant("bibtex").key
 
@@ -153,6 +154,14 @@ def test_tuned_cuts_of_one_versus_rest_stand_beside(rule):
     assert list(search.param_grid.values()) == list(plain.param_grid.values())
     search.estimator.set_params(**{key: values[0] for key, values in search.param_grid.items()})
     assert search.estimator.estimator.estimator.C == 0.01
+
+
+def test_mixtures_are_decoded_for_f1():
+    search = entry_of(TABLE_3, "CBM, expected F1").build(0, "yeast")
+    mixture = search.estimator.named_steps["cbm"]
+    assert isinstance(mixture, ConditionalBernoulliMixture)
+    assert (mixture.decoder, mixture.expert_prior) == ("f1", "shared")
+    assert 1 in search.param_grid["cbm__n_components"], "binary relevance is one of them"
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

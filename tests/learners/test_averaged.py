@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colabel.decoders import Exhaustive, Spectral
-from colabel.learners.averaged import AveragedDescent
+from colabel.learners.averaged import AveragedDescent, _Adam
 from colabel.learners.margin import MarginProblem
 from colabel.learners.relaxed import RelaxedProblem
 from colabel.losses import FBeta, Hamming
@@ -92,3 +92,12 @@ def test_more_steps_are_shorter_ones():
     rates = [learner._rates(problem, n)[[0, -1]] for learner, n in ((few, 50), (many, 100))]
     np.testing.assert_allclose(rates[0], np.sqrt(2.0) * rates[1])
     assert len(AveragedDescent(27).solve(problem).history) == 2, "a look is worth ten passes"
+
+
+def test_steps_take_more_samples_where_there_are_many(monkeypatch):
+    taken = []
+    monkeypatch.setattr(_Adam, "step", lambda self, rows, n_steps: taken.append(len(rows)))
+    for n, batch in ((10, 10), (2400, 100), (9000, 256)):
+        AveragedDescent(1).solve(random_problem(0, n=n, pairs=False))
+        assert max(taken) == batch
+        taken.clear()

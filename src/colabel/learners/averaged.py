@@ -44,8 +44,9 @@ class AveragedDescent(BaseEstimator):
         the root of their number: about .1 for 500, the longer the fewer they are.
     rate_pairs : float or None, default=None
         That of the prior; ``None`` is a tenth of ``rate``.
-    batch : int, default=64
-        Samples of a step.
+    batch : int or None, default=None
+        Samples of a step. ``None`` is 64, and up to 256 where there are more than 1500 samples:
+        what a step costs besides its samples is shared by more of them.
     random_state : int, default=0
         Seeds the order of samples.
 
@@ -60,7 +61,7 @@ class AveragedDescent(BaseEstimator):
         n_passes: int | None = None,
         rate: float | None = None,
         rate_pairs: float | None = None,
-        batch: int = 64,
+        batch: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_passes = n_passes
@@ -94,14 +95,15 @@ class AveragedDescent(BaseEstimator):
         random, n = np.random.RandomState(self.random_state), problem.n_samples
         n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
         n_passes = n_passes if self.n_passes is None else int(self.n_passes)
-        n_steps = n_passes * -(-n // self.batch)
+        batch = min(256, max(64, n // 24)) if self.batch is None else int(self.batch)
+        n_steps = n_passes * -(-n // batch)
         run = _Adam(problem, self._rates(problem, n_steps), state)
         n_looks = min(LOOKS, max(1, n_passes // WORTH))
         trace: list[_Look] = []
         for done in range(1, n_passes + 1):
             order = random.permutation(n)
-            for i in range(0, n, self.batch):
-                run.step(order[i : i + self.batch], n_steps)
+            for i in range(0, n, batch):
+                run.step(order[i : i + batch], n_steps)
             if done * n_looks // n_passes > (done - 1) * n_looks // n_passes:
                 trace.append(_Look.at(problem, run.mean()))
                 if report is not None:
