@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import lstsq
 from scipy.spatial.distance import cdist, pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -103,8 +104,9 @@ def solve_outputs(hidden: Floats, targets: Floats, weight: Floats, ridge: float)
     """Return the weights of least squares, of least norm where several are equally good.
 
     Minimises ``sum_i weight_i |hidden_i W - targets_i|^2 + ridge * sum(weight) * |W|^2`` by
-    singular values: O(n m^2). With ``ridge`` 0 the cut-off is at machine precision. Normal
-    equations would lose half of the digits, and with bumps that overlap much they are all needed.
+    an orthogonal factorisation: O(n m^2). With ``ridge`` 0 the cut-off is at machine precision.
+    Normal equations would lose half of the digits, and with bumps that overlap much they are all
+    needed.
     """
     root = np.sqrt(weight)[:, None]
     A, T = root * hidden, root * targets
@@ -112,8 +114,8 @@ def solve_outputs(hidden: Floats, targets: Floats, weight: Floats, ridge: float)
         floor = np.sqrt(ridge * weight.sum()) * np.eye(A.shape[1])
         A, T = np.vstack([A, floor]), np.vstack([T, np.zeros((A.shape[1], T.shape[1]))])
     with _controller().limit(limits=1, user_api="blas"):
-        found, *_ = np.linalg.lstsq(A, T, rcond=np.finfo(np.float64).eps)
-    return found.astype(np.float64, copy=False)
+        found: Floats = lstsq(A, T, np.finfo(np.float64).eps, lapack_driver="gelsy")[0]
+    return found
 
 
 def spread(X: Any, weight: Floats) -> Floats:

@@ -64,11 +64,11 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    O(n d m) for the clusters and the layer of ``m`` bumps, O(n m^2) for least squares by singular
-    values. On features of very different scales that are not divided by them (``scale=False``)
-    bumps may be dependent to twelve digits, and what is learned lies in the last ones; only
-    ``ridge=0`` keeps them. Equal rows are merged first, so a weight of two is a row that comes
-    twice, and results depend neither on the order of rows nor on the number of threads.
+    O(n d m) for the clusters and the layer of ``m`` bumps, O(n m^2) for least squares. On features of
+    very different scales that are not divided by them (``scale=False``) bumps may be dependent to
+    twelve digits, and what is learned lies in the last ones; only ``ridge=0`` keeps them. Equal rows
+    are merged first, so a weight of two is a row that comes twice, and results depend neither on the
+    order of rows nor on the number of threads.
 
     References
     ----------
@@ -164,5 +164,11 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
 def _merged(
     X: Any, one_hot: NDArray[np.int8], weight: Floats | None
 ) -> tuple[Any, NDArray[np.int8], Floats]:
-    rows, merged, total = distinct_rows(X, one_hot, weight)
-    return (rows if sparse.issparse(X) else rows.toarray()), merged, total
+    if sparse.issparse(X):
+        return distinct_rows(X, one_hot, weight)
+    # Far quicker than hashes of rows, and half of the time of a small fit otherwise.
+    table = np.hstack([X + 0.0, one_hot])  # no negative zero
+    rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()
+    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+    total = np.bincount(which.ravel(), weights=weight).astype(np.float64)
+    return X[first], one_hot[first], total
