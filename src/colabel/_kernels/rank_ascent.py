@@ -18,7 +18,7 @@ __all__ = ["ascend_block", "pair_losses"]
 
 
 @kernel
-def ascend_block(gram, scores, labels, counts, starts, alpha, caps, sweeps):
+def ascend_block(gram, scores, labels, counts, starts, caps, alpha, sweeps):
     """Maximise the dual over the weights of a block of samples, one pair at a time.
 
     Parameters
@@ -31,9 +31,9 @@ def ascend_block(gram, scores, labels, counts, starts, alpha, caps, sweeps):
         Labels on and off.
     starts : ndarray of shape (n,), int64
         Where the weights of each sample begin in ``alpha``.
+    caps : ndarray of shape (n,)
     alpha : ndarray
         Weights of all pairs; changed.
-    caps : ndarray of shape (n,)
     sweeps : int
 
     Returns

@@ -13,7 +13,7 @@ about as much as scoring all samples a few times.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __all__ = ["KernelRows", "LinearRows", "RankFit", "RankRows", "solve_ranking"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+Index = NDArray[np.int64]
 
 # Samples of a block, and sweeps over it at a visit.
 BLOCK = 64
@@ -110,7 +111,7 @@ class RankFit:
     objective, gap : float
         The value of the problem at ``w``, and how far it is above the optimum at most.
     history : ndarray of shape (n_looks, 2)
-        Value and proved lower bound at each look.
+        The best value and the best proved lower bound at each look.
     n_iter : int
         Passes over the samples.
     converged : bool
@@ -148,38 +149,90 @@ def solve_ranking(
     -----
     Memory for a number a pair of labels, on and off, of each sample. Deterministic.
     """
-    from colabel._kernels.rank_ascent import ascend_block, pair_losses
+    from colabel._kernels.rank_ascent import ascend_block
 
-    labels, counts = _pairs(Y)
-    sizes = counts[:, 0] * counts[:, 1]
-    ends = np.cumsum(sizes)
-    starts, caps = ends - sizes, C * weight / sizes
-    alpha, beta = np.zeros(int(ends[-1])), np.zeros(Y.shape)
+    pairs = _pairs(Y, C * weight)
+    alpha, beta = np.zeros(int(pairs.sizes.sum())), np.zeros(Y.shape)
     blocks = [slice(i, min(i + BLOCK, rows.n)) for i in range(0, rows.n, BLOCK)]
     grams = [np.ascontiguousarray(rows.gram(block)) for block in blocks]
-    rng, history = np.random.RandomState(0), []
+    rng, best, mean = np.random.RandomState(0), _Best(beta), _Mean()
     for n_iter in range(1, max_iter + 1):
         for b in rng.permutation(len(blocks)):
-            block = blocks[b]
-            scores = _with_zero(rows.scores(block))
-            part = labels[block], counts[block], starts[block], alpha, caps[block]
-            change = ascend_block(grams[b], scores, *part, SWEEPS)[:, :-1]
-            rows.add(block, change)
-            beta[block] += change
-        if n_iter % PATIENCE and n_iter < max_iter:
-            continue
+            scores = _with_zero(rows.scores(blocks[b]))
+            change = ascend_block(grams[b], scores, *pairs.of(blocks[b]), alpha, SWEEPS)[:, :-1]
+            rows.add(blocks[b], change)
+            beta[blocks[b]] += change
+        mean.add(n_iter, beta, float(alpha.sum()))
+        if n_iter % PATIENCE == 0 or n_iter == max_iter:
+            best.try_out(rows, pairs, mean.beta, mean.total)
+            best.try_out(rows, pairs, beta, float(alpha.sum()))
+            best.note()
+            if best.gap <= tol * best.value:
+                break
+    rows.refresh(best.beta)
+    converged = bool(best.gap <= tol * best.value)
+    return RankFit(best.beta, best.value, best.gap, np.array(best.history), n_iter, converged)
+
+
+class _Best:
+    """The best weights so far, and the highest bound."""
+
+    def __init__(self, beta: Floats) -> None:
+        self.beta, self.value, self.bound = beta.copy(), np.inf, -np.inf
+        self.history: list[tuple[float, float]] = []
+
+    @property
+    def gap(self) -> float:
+        return self.value - self.bound
+
+    def try_out(self, rows: RankRows, pairs: _Pairs, beta: Floats, total: float) -> None:
+        """Value weights whose pairs add up to ``total``; leave ``rows`` at them."""
+        from colabel._kernels.rank_ascent import pair_losses
+
         F = rows.refresh(beta)
         half = 0.5 * float(np.sum(beta * F))
-        risk = C * float(weight @ pair_losses(_with_zero(F), labels, counts))
-        history.append((half + risk, float(alpha.sum()) - half))
-        value, bound = history[-1]
-        if value - bound <= tol * value:
-            break
-    converged = bool(value - bound <= tol * value)
-    return RankFit(beta, value, value - bound, np.array(history), n_iter, converged)
+        losses = pair_losses(_with_zero(F), pairs.labels, pairs.counts)
+        value = half + float(pairs.weight @ losses)
+        self.bound = max(self.bound, total - half)
+        if value < self.value:
+            self.value, self.beta = value, beta.copy()
+
+    def note(self) -> None:
+        self.history.append((self.value, self.bound))
 
 
-def _pairs(Y: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+class _Mean:
+    """The mean of the weights over the last half of the passes, or more.
+
+    Weights jump to and fro around the solution where C is large; so does the objective, and much
+    less at their mean, which is feasible too.
+    """
+
+    def add(self, n_iter: int, beta: Floats, total: float) -> None:
+        if n_iter & (n_iter - 1) == 0:  # a power of two: begin anew
+            self.start, self.beta, self.total = n_iter, beta.copy(), total
+            return
+        share = 1.0 / (n_iter - self.start + 1)
+        self.beta += share * (beta - self.beta)
+        self.total += share * (total - self.total)
+
+
+class _Pairs(NamedTuple):
+    """Pairs of labels on and off of each sample."""
+
+    labels: Index
+    counts: Index
+    sizes: Index
+    starts: Index
+    weight: Floats
+
+    def of(self, block: slice) -> tuple[Index, Index, Index, Floats]:
+        """Return what the ascent needs for a block."""
+        caps = self.weight[block] / self.sizes[block]
+        return self.labels[block], self.counts[block], self.starts[block], caps
+
+
+def _pairs(Y: Labels, weight: Floats) -> _Pairs:
     """List the labels of each sample, on before off, and count both; ``L`` is the score of 0."""
     n, n_labels = Y.shape
     labels = np.zeros((n, n_labels + 1), dtype=np.int64)
@@ -190,7 +243,8 @@ def _pairs(Y: Labels) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     labels[empty, 1:] = np.arange(n_labels)
     labels[empty, 0] = labels[full, -1] = n_labels
     counts[empty], counts[full] = (1, n_labels), (n_labels, 1)
-    return labels, counts
+    sizes = counts[:, 0] * counts[:, 1]
+    return _Pairs(labels, counts, sizes, np.cumsum(sizes) - sizes, weight)
 
 
 def _with_zero(scores: Floats) -> Floats:

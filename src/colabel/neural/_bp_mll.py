@@ -31,8 +31,6 @@ Rows = NDArray[np.intp]
 
 # How far beyond all outputs the cut of a sample is that has no label, or all; as released.
 BEYOND = 0.1
-# Mean length of scaled rows.
-LENGTH = 3.0
 
 
 class BPMLL(MultiLabelClassifier):
@@ -56,7 +54,7 @@ class BPMLL(MultiLabelClassifier):
     batch_size : int, default=32
     max_iter : int, default=100
         Passes over the rows (epochs).
-    weight_decay : float, default=1e-4
+    weight_decay : float, default=0.03
         Half of it times the squared weights is added to the mean loss.
     n_networks : int, default=5
         Networks, each from another start and with other rows held out; outputs are averaged.
@@ -134,7 +132,7 @@ class BPMLL(MultiLabelClassifier):
         learning_rate: float = 1e-3,
         batch_size: int = 32,
         max_iter: int = 100,
-        weight_decay: float = 1e-4,
+        weight_decay: float = 0.03,
         n_networks: int = 5,
         held_out: float | None = 0.2,
         patience: int = 10,
@@ -206,9 +204,7 @@ class BPMLL(MultiLabelClassifier):
     def _find_scale(self, X: Any, weight: Floats) -> None:
         self.scale_, self.shift_ = np.ones(X.shape[1]), np.zeros(X.shape[1])
         if self.scale:
-            # Standardised rows are as long as the root of their number of features; shorter ones
-            # leave units in the slope of tanh, and train better.
-            self.scale_ = spread(X, weight) * np.sqrt(X.shape[1]) / LENGTH
+            self.scale_ = spread(X, weight)
             self.shift_ = np.asarray(weight @ X).ravel() / weight.sum() / self.scale_
 
     def _splits(self, n: int, rng: np.random.RandomState) -> list[tuple[Rows, Rows]]:

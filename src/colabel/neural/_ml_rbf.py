@@ -61,7 +61,7 @@ class MLRBF(MultiLabelClassifier):
     Attributes
     ----------
     centres_ : ndarray of shape (n_centres, n_features)
-        In scaled features. None, where no row has a label.
+        In scaled features.
     scale_ : ndarray of shape (n_features,)
         What features are divided by.
     width_ : float
@@ -149,11 +149,12 @@ class MLRBF(MultiLabelClassifier):
 
     def _find_centres(self, X: Any, Y: Labels, weight: Floats) -> Floats:
         rng = check_random_state(self.random_state)
-        parts = [np.empty((0, X.shape[1]))]
-        for member in Y.T.astype(bool):
-            n_centres = count_centres(self.ratio, float(weight[member].sum()))
-            if member.any():
-                parts.append(find_centres(X[member], weight[member], n_centres, rng))
+        # Where no row has a label, all rows are one cluster.
+        members = [member for member in Y.T.astype(bool) if member.any()]
+        parts = []
+        for member in members or [np.ones(len(Y), dtype=bool)]:
+            n_centres = count_centres(self.ratio, float(weight[member].sum())) if members else 1
+            parts.append(find_centres(X[member], weight[member], n_centres, rng))
         return np.unique(np.concatenate(parts), axis=0)
 
     def _scores(self, X: Any) -> Modular:

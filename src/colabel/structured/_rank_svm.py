@@ -62,12 +62,12 @@ class RankSVM(MultiLabelClassifier):
     threshold : {"ranked", "scores"}, default="ranked"
         What the threshold is a linear function of: the scores of the labels and the same scores in
         falling order, or the scores alone, as published.
-    cv : int or None, default=3
+    n_folds : int or None, default=3
         The threshold is fitted to scores of rows that were held out, in so many folds; the model
         itself is fitted to all rows. ``None``: to scores of the training rows, as published.
     tol : float, default=1e-3
         Training stops where the proved gap is this share of the objective.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Passes over the samples.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"threshold"``: scores above the learned threshold.
@@ -86,7 +86,7 @@ class RankSVM(MultiLabelClassifier):
     objective_, gap_ : float
         Value of the problem, and how far it is above its minimum at most.
     history_ : ndarray of shape (n_looks, 2)
-        Value and proved lower bound as training went on.
+        Best value and best proved lower bound as training went on.
     n_iter_ : int
         Passes over the samples.
     classes_ : ndarray
@@ -112,7 +112,7 @@ class RankSVM(MultiLabelClassifier):
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
     >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
-    >>> model = RankSVM(cv=None).fit(X, Y)
+    >>> model = RankSVM(n_folds=None).fit(X, Y)
     >>> model.predict([[0.1], [2.4], [4.9]])
     array([[1, 0],
            [0, 1],
@@ -132,9 +132,9 @@ class RankSVM(MultiLabelClassifier):
         gamma: float = 1.0,
         scale: bool = True,
         threshold: str = "ranked",
-        cv: int | None = 3,
+        n_folds: int | None = 3,
         tol: float = 1e-3,
-        max_iter: int = 1000,
+        max_iter: int = 2000,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
     ) -> None:
@@ -143,7 +143,7 @@ class RankSVM(MultiLabelClassifier):
         self.gamma = gamma
         self.scale = scale
         self.threshold = threshold
-        self.cv = cv
+        self.n_folds = n_folds
         self.tol = tol
         self.max_iter = max_iter
         self.decoder = decoder
@@ -228,7 +228,7 @@ class RankSVM(MultiLabelClassifier):
         return found, rows.scores(slice(None))
 
     def _folds(self, n: int) -> int:
-        return 0 if self.cv is None or n < 2 else min(self.cv, n)
+        return 0 if self.n_folds is None or n < 2 else min(self.n_folds, n)
 
     def _held_out(self, features: Any, Y: Labels, weight: Floats) -> Floats:
         """Score each row by a model that was fitted without it; rows are in no order."""
@@ -270,7 +270,7 @@ class RankSVM(MultiLabelClassifier):
         return Modular(scores - cuts[:, None])
 
     def _row_bytes(self) -> int:
-        return 32 * (self._n_columns + (0 if self._linear else len(self.points_)))
+        return 32 * (self._n_columns + (0 if self._linear else self.points_.shape[0]))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -279,8 +279,8 @@ class RankSVM(MultiLabelClassifier):
         check_real(self.gamma, "gamma", above=0.0)
         check_choice(self.scale, "scale", (True, False))
         check_choice(self.threshold, "threshold", ("ranked", "scores"))
-        if self.cv is not None:
-            check_whole(self.cv, "cv", least=2)
+        if self.n_folds is not None:
+            check_whole(self.n_folds, "n_folds", least=2)
         check_real(self.tol, "tol", above=0.0)
         check_whole(self.max_iter, "max_iter", least=1)
 
