@@ -64,11 +64,11 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    O(n d m) for the clusters and the layer of ``m`` bumps, O(n m^2) for least squares. On features of
-    very different scales that are not divided by them (``scale=False``) bumps may be dependent to
-    twelve digits, and what is learned lies in the last ones; only ``ridge=0`` keeps them. Equal rows
-    are merged first, so a weight of two is a row that comes twice, and results depend neither on the
-    order of rows nor on the number of threads.
+    O(n d m) for the clusters and the layer of ``m`` bumps, O(n m^2) for least squares. On features
+    of very different scales that are not divided by them (``scale=False``) bumps may be dependent
+    to twelve digits, and what is learned lies in the last ones; only ``ridge=0`` keeps them. Equal
+    rows are merged first, so a weight of two is a row that comes twice, and results depend neither
+    on the order of rows nor on the number of threads.
 
     References
     ----------
