@@ -179,8 +179,9 @@ V_CRF = dict(zip(DATA, (1.0, 1.0, 0.1, 1.0), strict=True))
 K_LR = dict(zip(DATA, (20, 45, 40, 50), strict=True))
 K_GB = dict(zip(DATA, (25, 45, 20, 5), strict=True))
 STEPS = dict(zip(DATA, (12, 4, 4, 12), strict=True))
-# Weak priors leave optima of 1e-5 to 1e-3 of what base rates cost: a hundredth of those is enough.
-TOL = {"rcv1subset1": {"tol": 1e-2}}
+# Weak priors leave optima of 1e-5 to 1e-3 of what base rates cost: a hundredth of those, and a
+# thousandth of larger ones, is enough.
+TOL = {"rcv1subset1": {"tol": 1e-2}, "mediamill-reduced": {"tol": 1e-3}}
 # Boosting grows a tree a label set and round: the five hundred sets and more of these data get few.
 TREES = {data: {"n_trees": 20, "learning_rate": 0.3} for data in DATA if data != "scene"}
 
