@@ -325,7 +325,7 @@ def test_label_set_probabilities_equal_the_slow_product(sizes):
 
 def test_label_set_indicators_and_classes_say_the_same():
     data = make_label_sets(200, set_sizes=(4, 3, 2), random_state=0)
-    assert [len(names) for names in data.label_sets] == [4, 3, 2]
+    assert [len(names) for names in data.label_sets.values()] == [4, 3, 2]
     groups = np.split(data.Y, [4, 7], axis=1)
     for s, group in enumerate(groups):
         np.testing.assert_array_equal(group.sum(axis=1), 1)

@@ -72,7 +72,7 @@ class LabelSetsData(Generated):
         Indicators: in each group of columns exactly one is on.
     classes : ndarray of shape (n_samples, n_sets), int64
         The same labels as class numbers.
-    label_sets : tuple of tuples of str
+    label_sets : dict of str to tuple of str
         Label names of each group, in column order.
     truth : LabelSetsTruth
     probabilities : ndarray of shape (n_samples, product of set sizes)
@@ -84,14 +84,14 @@ class LabelSetsData(Generated):
     """
 
     classes: np.ndarray
-    label_sets: tuple[tuple[str, ...], ...]
+    label_sets: dict[str, tuple[str, ...]]
     truth: LabelSetsTruth
     probabilities: np.ndarray
     set_accuracies: np.ndarray
     optimal_accuracy: float
 
     def _label_names(self) -> tuple[str, ...]:
-        return tuple(name for names in self.label_sets for name in names)
+        return tuple(name for names in self.label_sets.values() for name in names)
 
 
 def make_label_sets(
@@ -136,7 +136,7 @@ def make_label_sets(
     >>> data.Y.shape, data.classes.shape, data.probabilities.shape
     ((100, 5), (100, 2), (100, 6))
     >>> data.label_sets
-    (('set0=0', 'set0=1', 'set0=2'), ('set1=0', 'set1=1'))
+    {'set0': ('set0=0', 'set0=1', 'set0=2'), 'set1': ('set1=0', 'set1=1')}
     """
     sizes = _check_sizes(set_sizes)
     rng = as_generator(random_state)
@@ -155,7 +155,7 @@ def make_label_sets(
         X,
         np.hstack([np.eye(size, dtype=np.int8)[classes[:, s]] for s, size in enumerate(sizes)]),
         classes,
-        tuple(tuple(f"set{s}={c}" for c in range(size)) for s, size in enumerate(sizes)),
+        {f"set{s}": tuple(f"set{s}={c}" for c in range(n)) for s, n in enumerate(sizes)},
         truth,
         table,
         np.array([_best(_set_marginal(joint, s)) for s in range(len(sizes))]),
