@@ -45,6 +45,7 @@ MEASURE_COLUMNS = (
 
 
 INNER = (*WHERE, "parameters", "value", "spread", "fit_seconds", "share", "failed")
+BESIDE = ("run.json", "inner.csv", "kept.csv")
 KEPT = (*WHERE, "key", "predictions", "models")
 
 
@@ -77,7 +78,7 @@ class ResultFile:
         # Known as ours only afterwards: killed in between, nothing would be overwritten.
         with store.adopt(view) as is_new:
             if is_new:
-                _set_aside(self.path, self.folder / "run.json")
+                _set_aside(self.path, *(self.folder / name for name in BESIDE))
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Replace all rows at once; missing columns stay empty."""
@@ -123,8 +124,8 @@ def _text(value: Any) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def _set_aside(results: Path, about: Path) -> None:
-    """Rename an earlier run's two files by the time of its last result."""
+def _set_aside(results: Path, *others: Path) -> None:
+    """Rename an earlier run's files by the time of its last result."""
     if not results.exists():
         return
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(results.stat().st_mtime))
@@ -132,5 +133,6 @@ def _set_aside(results: Path, about: Path) -> None:
     while (kept := results.with_stem(results.stem + mark)).exists():
         mark, n = f"-{stamp}-{n}", n + 1
     results.rename(kept)
-    if about.exists():
-        about.replace(about.with_stem(about.stem + mark))
+    for other in others:
+        if other.exists():
+            other.replace(other.with_stem(other.stem + mark))
