@@ -39,10 +39,11 @@ def test_without_a_penalty_it_is_least_squares_of_the_smallest_norm():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_rows_left_out_are_predicted_as_by_refits_without_them(form, fit_intercept):
+def test_leverage_turns_predictions_into_those_of_refits_without_the_row(form, fit_intercept):
     for seed in range(15):
         X, Y = problem(seed)
-        found = fit_ridge(form(X), Y, 0.5, fit_intercept=fit_intercept).left_out(form(X), Y)
+        fit = fit_ridge(form(X), Y, 0.5, fit_intercept=fit_intercept)
+        found = Y - (Y - fit.predict(X)) / (1.0 - fit.leverage)[:, None]
         for i in range(len(X)):
             rest = np.arange(len(X)) != i
             refit = Ridge(alpha=0.5, fit_intercept=fit_intercept).fit(X[rest], Y[rest])

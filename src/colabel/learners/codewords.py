@@ -1,4 +1,4 @@
-"""Ridge regression of labels with its own strength, and predictions as if a row were left out.
+"""Ridge regression of labels with its own strength, and how much each row bent the fit.
 
 One eigendecomposition of the smaller of ``X'X`` and ``XX'`` serves every strength of the penalty,
 the choice among them, and the leverage of each row, by which predictions of the row's own fit turn
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 # Strengths tried, in units of the mean eigenvalue.
 STRENGTHS = 10.0 ** np.arange(-6.0, 3.01, 0.25)
-# A row that its own fit predicts perfectly says nothing about a fit without it.
+# With fewer degrees of freedom left, as a share of the rows, there is nothing to judge by.
 LEAST_FREEDOM = 1e-6
 # Entries of a block of rows.
 BLOCK = 2**23
@@ -50,13 +50,6 @@ class RidgeFit:
     def predict(self, X: Any) -> Floats:
         """Return ``P'x`` of each row: (n_samples, n_labels)."""
         return np.asarray(X @ self.coef) + self.intercept
-
-    def left_out(self, X: Any, Y: Any) -> Floats:
-        """Predict each training row from a fit to all the others, exactly, without fitting any."""
-        Z = self.predict(X)
-        freedom = np.maximum(1.0 - self.leverage, LEAST_FREEDOM)[:, None]
-        dense = Y.toarray() if sparse.issparse(Y) else Y
-        return dense - (dense - Z) / freedom
 
 
 def fit_ridge(
@@ -111,8 +104,10 @@ class _Spectrum:
         ``R`` (primal), or ``Xc' L`` = ``R S`` (dual).
     labels : ndarray of shape (r, q)
         ``R'Xc'Yc`` (primal), or ``L'Yc``: what ``(S^2 + alpha)^-1`` goes between.
-    left_square : ndarray of shape (n, r) or callable
-        ``L^2``, entry by entry.
+    rows, shift : array or sparse array of shape (n, d), and ndarray of shape (d,)
+        ``X`` and what is to be taken off its rows.
+    left : ndarray of shape (n, r) or None
+        ``L``; None where it is cheaper to form it in blocks (primal).
     energy : ndarray of shape (r,)
         ``|l_j'Yc|^2``.
     """
