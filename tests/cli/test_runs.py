@@ -13,7 +13,7 @@ import pytest
 import colabel
 from cli.samples import COLUMNS, LABELS, MEASURES
 from colabel.datasets import Dataset
-from colabel.lab import methods, plans
+from colabel.lab import methods, plans, read_results
 from colabel.lab.plans import Entry, Plan
 
 
@@ -348,3 +348,68 @@ def test_the_registered_table_runs_on_yeast(run, monkeypatch):
     for cell in found["cells"]:
         assert cell["data"] == "yeast"
         assert abs(cell["ours"] - cell["paper"]) < 0.2
+
+
+PLAN = """
+data = [{ name = "data/small.csv", labels = -3 }]
+split = "cv:2"
+measures = ["ranking_loss", "lrap"]
+methods = ["br", { method = "br", name = "br C=9", parameters = { C = 9 }, search = false }]
+
+[tune]
+metric = "hamming_loss"
+trials = 3
+folds = 2
+"""
+
+
+def test_a_plan_is_compared_with_the_measures_it_names(run, files, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    outcome = run("compare", "--plan", "plan.toml", "-o", "r")
+    assert (outcome.code, outcome.err) == (0, "")
+    title, upper, lower, *_ = outcome.out.splitlines()
+    assert title == "data/small.csv (cv:2, mean of 2 runs)"
+    assert upper.split() == ["ranking", "fit", "predict"]
+    assert lower.split() == ["method", "loss", "↓", "lrap", "↑", "s", "s"]
+    rows = read_results(tmp_path / "r")
+    assert [row["method"] for row in rows] == ["br", "br C=9"] * 2
+    assert json.loads(rows[1]["parameters"]) == {"C": 9}
+    assert list(json.loads(rows[0]["parameters"])) == ["estimator__C"]
+    about = json.loads((tmp_path / "r" / "run.json").read_text())
+    assert (about["plan_file"], about["measures"]) == ("plan.toml", ["ranking_loss", "lrap"])
+
+
+def test_parameters_are_tuned_in_cells_and_files_are_kept(run, files, tmp_path):
+    call = ["compare", "data/small.csv", *LABELS, "-m", "br", "--split", "holdout:0.5", "-o", "r"]
+    search = ["--tune", "random", "--metric", "hamming_loss", "--trials", "2"]
+    outcome = run(*call, *search, "--keep", "predictions, models")
+    assert (outcome.code, outcome.err) == (0, "")
+    with (tmp_path / "r" / "inner.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 2
+    with (tmp_path / "r" / "kept.csv").open(newline="") as file:
+        (kept,) = csv.DictReader(file)
+    assert colabel.load(tmp_path / "r" / kept["models"]).predict([[0, 0, 0]]).shape == (1, 3)
+    assert (tmp_path / "r" / kept["predictions"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (["--plan", "gone.toml"], "gone.toml: there is no such file"),
+        (["--plan", "p.toml", "yeast"], "--plan says what is compared: leave out DATA"),
+        (["--plan", "p.toml", "--seeds", "3"], "leave out --seeds"),
+        (["--plan", "p.toml"], "p.toml: method: is no key here; did you mean methods?"),
+        (["yeast", "--tune", "luck"], "'luck' is no search: there is grid, random, halving"),
+        (["yeast", "-m", "br", "--tune", "grid", "--metric", "luck"], "unknown measure"),
+        (["yeast", "--trials", "3"], "--metric and --trials belong to --tune"),
+        (["yeast", "--keep", "luck"], "'luck' cannot be kept: there is predictions, models"),
+        (["yeast", "--dask", "x", "--jobs", "2"], "as many cells as its workers have threads"),
+        (["yeast", "--dask", "x", "--cell-timeout", "2"], "set limits on its workers"),
+        (["yeast", "--cell-memory", "0"], "--cell-memory must be above zero, not 0"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_a_wrong_call_is_one_sentence(fails, tmp_path, call, words):
+    (tmp_path / "p.toml").write_text('data = ["yeast"]\nmethod = "br"\n')
+    assert words in fails(2, "compare", *call, "-o", "r")
+    assert not (tmp_path / "r").exists()
