@@ -13,7 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel import (
+    BPMLL,
+    MLRBF,
+    PLST,
     BinaryRelevance,
+    CCAOutputCode,
     ChainEnsemble,
     ClassifierChain,
     ConditionalBernoulliMixture,
@@ -23,6 +27,8 @@ from colabel import (
     PairwiseCRF,
     ProbabilisticClassifierChain,
     QuadraticPriorSVC,
+    RAkEL,
+    RankSVM,
     SubmodularSVC,
     TunedThreshold,
 )
@@ -39,9 +45,16 @@ ESTIMATORS = [
     ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
     PairwiseCRF(),
     LargeMarginKNN(5),
+    PLST(),
+    CCAOutputCode(decoder="branch_and_bound"),
     SubmodularSVC(random_state=0),
     QuadraticPriorSVC(max_iter=10, random_state=0),
     QuadraticPriorSVC(inference="spectral", max_iter=10, random_state=0),
+    RAkEL(n_models=4, random_state=0),
+    RankSVM(max_iter=200),
+    RankSVM(kernel="linear", max_iter=200, tol=1e-2),
+    MLRBF(random_state=0),
+    BPMLL(8, max_iter=3, n_networks=2, random_state=0),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")
@@ -157,7 +170,7 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    names = ("C", "alpha", "lambda_w", "gate_variance", "estimator")
+    names = ("C", "alpha", "lambda_w", "gate_variance", "width", "weight_decay", "estimator")
     name = next(n for n in names if hasattr(estimator, n))
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)

@@ -19,6 +19,7 @@ SMALL = {
     "br-gb": {"n_trees": 5},
     "powset-gb": {"n_trees": 5},
     "cdn": {"n_samples": 10},
+    "bpmll": {"max_iter": 3, "n_networks": 2},
     "cbm-lr": {"n_components": 3, "n_steps": 2},
     "cbm-gb": {"n_components": 3, "n_steps": 2},
     **{f"quad-{kind}": {"max_iter": 2} for kind in ("exact", "mincut", "sdp", "spectral")},
