@@ -115,6 +115,7 @@ def dependence(seeds, n_train=500):
                 for name in METHODS:
                     gain = scores[name] - scores["independent"]
                     gains.setdefault((kind.__name__, name, strength), []).append(gain)
+    draw(gains)
     tests = {key: stats.ttest_1samp(values, 0.0).pvalue for key, values in gains.items()}
     adjusted = dict(zip(tests, holm([*tests.values()]), strict=True))
     print(f"\ngain over independent in both, {seeds} draws; * p < .05, ** after Holm's correction")
@@ -122,11 +123,10 @@ def dependence(seeds, n_train=500):
         for name in METHODS:
             cells = [(kind.__name__, name, strength) for strength in STRENGTHS]
             shown = [
-                f"{np.mean(gains[c]):+.4f}{'**' if adjusted[c] < 0.05 else '*' * (tests[c] < 0.05)}"
+                f"{np.mean(gains[c]):+.4f}{'**' if adjusted[c] < 0.05 else '*' * int(tests[c] < 0.05)}"
                 for c in cells
             ]
             print(f"{kind.__name__:8} {name:16} " + "".join(f"{text:>11}" for text in shown))
-    draw(gains)
     return {" ".join(map(str, key)): values for key, values in gains.items()}
 
 

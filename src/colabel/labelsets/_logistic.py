@@ -20,6 +20,7 @@ class ScaledLogisticRegression(LogisticRegression):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X, y = np.array([[101.0], [102.0], [103.0], [104.0]]), np.array([0, 0, 1, 1])
     >>> units = np.array([[1e3], [1e-3]])
     >>> large, small = (ScaledLogisticRegression().fit(X * unit, y) for unit in units)
