@@ -122,10 +122,9 @@ def dependence(seeds, n_train=500):
     for kind in (softmax, parity):
         for name in METHODS:
             cells = [(kind.__name__, name, strength) for strength in STRENGTHS]
-            shown = [
-                f"{np.mean(gains[c]):+.4f}{'**' if adjusted[c] < 0.05 else '*' * int(tests[c] < 0.05)}"
-                for c in cells
-            ]
+            stars = ["*" * (int(tests[c] < 0.05) + int(adjusted[c] < 0.05)) for c in cells]
+            means = [f"{np.mean(gains[c]):+.4f}" for c in cells]
+            shown = [mean + star for mean, star in zip(means, stars, strict=True)]
             print(f"{kind.__name__:8} {name:16} " + "".join(f"{text:>11}" for text in shown))
     return {" ".join(map(str, key)): values for key, values in gains.items()}
 
