@@ -52,8 +52,12 @@ class Codewords:
 
     def times(self, V: Floats, Y: sparse.csr_array) -> Floats:
         """Return ``V'z`` of each row: (n_samples, r)."""
-        fitted = np.asarray(self.features @ (self.P @ V)) + self.b @ V
-        return self.scale[:, None] * fitted + self.own[:, None] * np.asarray(Y @ V)
+        found = np.asarray(self.features @ (self.P @ V))
+        found += self.b @ V
+        found *= self.scale[:, None]
+        if np.any(self.own):
+            found += np.asarray(Y.multiply(self.own[:, None]).tocsr() @ V)
+        return found
 
     def take(self, rows: slice) -> Codewords:
         """Return those of some rows."""
