@@ -1,6 +1,7 @@
 """Comparisons in TOML files: what they say, and what is wrong with them."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_little_need_be_said(plan):
             "entry 1, label: is no key here; did you mean labels",
         ),
         ('data = [{ name = "x", split = "cv" }]', "entry 1, split: 'cv' is not a split"),
-        ("datas = []", "datas: is no key here; did you mean data?"),
+        ("dat = []", "dat: is no key here; did you mean data?"),
         ("x = 1", "x: is no key here; there is data, split, seeds"),
         ('split = "cv:1"', "split: 'cv:1' is not a split: use official"),
         ("split = []", "split: is empty"),
@@ -119,7 +120,7 @@ def test_little_need_be_said(plan):
     ],
 )
 def test_what_is_wrong_is_told_with_the_file_and_the_key(plan, text, sentence):
-    if "data" not in text and text and not text.startswith("datas"):
+    if "data" not in text and text and not text.startswith("dat ="):
         text = f'data = ["yeast"]\n{text}'
     path = plan(text)
     with pytest.raises(UnknownNameError) as caught:
@@ -133,3 +134,11 @@ def test_what_is_wrong_is_told_with_the_file_and_the_key(plan, text, sentence):
 def test_a_plan_that_is_not_there(tmp_path):
     with pytest.raises(UnknownNameError, match=r"no\.toml: there is no such file"):
         read_plan(tmp_path / "no.toml")
+
+
+def test_the_plan_of_the_guide_can_be_read(plan):
+    page = Path(__file__).parents[2] / "docs" / "guide" / "comparing.md"
+    (text,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    found = read_plan(plan(text))
+    assert len(found.data) == len(found.methods) == 3
+    assert found.search.strategy == "halving"

@@ -236,19 +236,17 @@ def _work(pipe: Connection) -> None:
     if hasattr(os, "setsid"):
         os.setsid()  # so that those we start end with us
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    pipe.send_bytes(READY)
-    train: Any = None
-    test: Any = None
-    while True:
-        try:
+    with suppress(EOFError, OSError):  # the run has gone, and we with it
+        pipe.send_bytes(READY)
+        train: Any = None
+        test: Any = None
+        while True:
             task, data, keep = pipe.recv()
-        except EOFError:
-            return
-        train, test = (train, test) if data is None else data
-        with warnings.catch_warnings(record=True) as said:
-            result = run_task(task, train, test, keep)
-        heard = [(str(one.message), one.category) for one in said]
-        pipe.send_bytes(_pack((result, heard)))
+            train, test = (train, test) if data is None else data
+            with warnings.catch_warnings(record=True) as said:
+                result = run_task(task, train, test, keep)
+            heard = [(str(one.message), one.category) for one in said]
+            pipe.send_bytes(_pack((result, heard)))
 
 
 def pack_build(build: Callable[[], Any]) -> bytes:
