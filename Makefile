@@ -10,7 +10,8 @@ export OMP_NUM_THREADS := 1
 .PHONY: demo test lint types cover kernels format bench clean
 
 demo: $(STAMP)
-	$(BIN)/colabel compare yeast -o runs/demo
+	$(BIN)/colabel compare yeast -o runs/demo --keep predictions,models
+	$(BIN)/colabel report runs/demo -o runs/demo/report.html
 
 test: lint types cover kernels
 

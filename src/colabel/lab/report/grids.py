@@ -9,10 +9,10 @@ from colabel.lab.plans import Reproduced
 from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import PaperRow, paper_rows, reproduced
 from colabel.lab.report.standings import Place, Standing, standings
-from colabel.lab.report.text import measure_name, number, short
+from colabel.lab.report.text import duration, measure_name, number, short
 from colabel.lab.report.words import describe_paper, describe_standing
 
-__all__ = ["Bold", "Grid", "grids"]
+__all__ = ["Bold", "Grid", "grids", "overview"]
 
 VERDICTS = {"better": "▲", "worse": "▼", "same": "≈", "": ""}
 
@@ -53,6 +53,22 @@ def grids(run: Run) -> Iterator[Grid]:
         return
     for standing in standings(run):
         yield _of_means(standing, " ".join(describe_standing(standing, run)))
+
+
+def overview(runs: Sequence[Run]) -> Grid:
+    """Return one line for each run: when, with what, how long, and how it compares."""
+    lines = []
+    for run in runs:
+        found = reproduced(run)
+        verdicts = [row.verdict for row in paper_rows(found)] if found is not None else []
+        counts = [str(verdicts.count(kind)) if any(verdicts) else "–" for kind in VERDICTS if kind]
+        n_failed = sum(not row.result.ok for row in run.rows)
+        cells = f"{len(run.rows)} of {len(run.rows) + run.n_missing}" if run.n_missing else ""
+        facts = [cells or str(len(run.rows)), str(n_failed), duration(run.seconds)]
+        lines.append([short(run.name), *counts, *facts, run.day, run.version])
+    head = ["run", "better", "worse", "same", "cells", "failed", "time", "date", "colabel"]
+    words = "Better, worse, same: our numbers beside those that papers print for the same data."
+    return Grid("All runs", words, head, lines)
 
 
 def _of_paper(found: Reproduced) -> Grid:

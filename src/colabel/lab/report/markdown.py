@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from colabel.lab.report.commands import run_command
-from colabel.lab.report.grids import Bold, Grid, grids
+from colabel.lab.report.grids import Bold, Grid, grids, overview
 from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import reproduced
 from colabel.lab.report.text import duration, plural, printable, short
@@ -15,7 +15,9 @@ from colabel.lab.report.words import about_cells, title_of
 __all__ = ["render_markdown"]
 
 
-def render_markdown(runs: Sequence[Run], *, title: str | None = None) -> str:
+def render_markdown(
+    runs: Sequence[Run], *, title: str | None = None, introduction: str = ""
+) -> str:
     """Return a report of runs as Markdown.
 
     Parameters
@@ -23,8 +25,13 @@ def render_markdown(runs: Sequence[Run], *, title: str | None = None) -> str:
     runs : sequence of Run
     title : str or None
         Heading; None says what was run.
+    introduction : str
+        Markdown below the heading.
     """
-    parts = [f"# {_text(title or title_of(runs))}", _text(about_cells(runs))]
+    parts = [f"# {_text(title or title_of(runs))}", introduction, _text(about_cells(runs))]
+    if len(runs) > 1:
+        grid = overview(runs)
+        parts += [_table(grid), _text(grid.words)]
     for run in runs:
         parts += [f"## {_text(short(run.name))}" if len(runs) > 1 else "", _facts(run)]
         for grid in grids(run):
@@ -35,12 +42,10 @@ def render_markdown(runs: Sequence[Run], *, title: str | None = None) -> str:
 
 def _facts(run: Run) -> str:
     """Say when a run was made, with what, and how long it took."""
-    versions = run.about.get("versions") or {}
-    day = str(run.about.get("started") or "an unknown day")[:10]
     small = ", the small version (`--quick`)" if run.is_quick else ""
     cells = f"{plural(len(run.rows), 'cell')}, {duration(run.seconds)} of fitting and predicting"
-    version = _text(versions.get("colabel", "of unknown version"))
-    return f"Run on {_text(day)} with colabel {version}{small}" + (f": {cells}." * bool(run.rows))
+    when = f"Run on {_text(run.day)} with colabel {_text(run.version)}{small}"
+    return f"{when}: {cells}." if run.rows else f"{when}."
 
 
 def _notes(run: Run) -> list[str]:

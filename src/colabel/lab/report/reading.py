@@ -84,6 +84,16 @@ class Run:
         return sum(t for t in times if t == t)
 
     @property
+    def day(self) -> str:
+        """When it was begun."""
+        return str(self.about.get("started") or "unknown")[:10]
+
+    @property
+    def version(self) -> str:
+        """Of colabel, with which it was run."""
+        return str((self.about.get("versions") or {}).get("colabel", "unknown"))
+
+    @property
     def picture(self) -> Path | None:
         """What the plan has drawn."""
         found = sorted(self.folder.glob("*.svg")) if self.plan is not None else []
