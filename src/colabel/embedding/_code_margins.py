@@ -28,7 +28,7 @@ class CodeMargins:
         Codewords ``P'x``.
     C : float
     tol : float
-        To how much of the loss, by sample and label, the programs are solved.
+        To which share of the mean loss the programs are solved.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class CodeMargins:
         self.error = Y - Z
         self.scatter = self.error.T @ self.error
         self.worst = 1.0 - Y
-        self.tol = tol * Y.shape[1]
+        self.tol, self.mean_loss = tol, float(Y.shape[1])
 
     def __call__(self, Q: Floats) -> Plane:
         """Solve the programs at ``Q``; return the plane of their solutions."""
@@ -50,9 +50,11 @@ class CodeMargins:
         gaps = np.empty(len(self.Y))
         # Slope of c'y - (y - z)'Q(y - z), where c'y is the loss but for a constant.
         slopes = (1.0 - 2.0 * self.Y) - 2.0 * ((self.worst - self.Z) @ Q)
-        box_rows(np.ascontiguousarray(Q), self.worst, slopes, self.tol, MOST_SWEEPS, gaps)
+        enough = self.tol * self.mean_loss
+        box_rows(np.ascontiguousarray(Q), self.worst, slopes, enough, MOST_SWEEPS, gaps)
         away = self.worst - self.Z
         offset = self.weight * float(np.abs(self.Y - self.worst).sum())
         gradient = self.weight * (self.scatter - away.T @ away)
         value = offset + float(np.vdot(gradient, Q)) + self.weight * float(gaps.sum())
+        self.mean_loss = value / (self.weight * len(self.Y))
         return Plane(value, offset, gradient)

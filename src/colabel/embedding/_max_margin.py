@@ -27,8 +27,8 @@ __all__ = ["MaxMarginOutputCode"]
 
 Floats = NDArray[np.float64]
 
-# To how much of the tolerance, by sample and label, the programs over boxes are solved.
-QP_SHARE = 0.01
+# Share of the tolerance that the programs over boxes may take.
+QP_SHARE = 0.1
 
 
 class MaxMarginOutputCode(OutputCode):

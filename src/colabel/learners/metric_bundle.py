@@ -202,11 +202,12 @@ def _step(at: Floats, heights: Floats, curvature: Floats) -> Floats:
     With ``curvature = R'R`` it is the point of least norm in a polytope, which is a problem of
     least squares without negative coefficients.
     """
-    size = float(curvature.diagonal().max()) + np.finfo(float).tiny
+    size = float(max(curvature.diagonal().max(), 1e-12 * np.abs(heights).max()))
+    size = max(size, np.finfo(float).tiny)
     R = np.linalg.cholesky(curvature / size + 1e-10 * np.eye(len(at))).T
     target = np.linalg.solve(R.T, heights / size) + R @ at
     corners = R - target[:, None]
     corners /= np.linalg.norm(corners, axis=0).min() + np.finfo(float).tiny
     system = np.vstack([corners, np.ones(len(at))])
-    weights, _ = nnls(system, np.append(np.zeros(len(at)), 1.0))
+    weights, _ = nnls(system, np.append(np.zeros(len(at)), 1.0), maxiter=100 * len(at))
     return weights / weights.sum()
