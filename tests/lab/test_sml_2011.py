@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.tree import DecisionTreeClassifier
 
 from colabel.lab import find_plans, reproduce
-from colabel.lab.methods import METHODS
 from colabel.lab.papers._sml_oracles import QUANTITIES, trace_oracles
 from colabel.lab.papers.sml_2011 import ENTRIES, FIGURE_1, FIGURE_2, _some_features
 
@@ -22,9 +22,20 @@ def traces():
 def test_both_figures_are_registered():
     assert find_plans("sml-2011") == [FIGURE_1, FIGURE_2]
     assert len(FIGURE_1.seeds) > 1
-    assert [e.name for e in FIGURE_1.entries] == [e.name for e in ENTRIES if e.method in METHODS]
+    assert {entry.method for entry in ENTRIES} == {"sml", "rml", "br", "rakel", "mlknn"}
     names = {entry.name for entry in FIGURE_1.entries}
     assert {"SML", "RML", "SML, no constant", "RML, no constant"} <= names
+    assert "RAkEL" not in {entry.name for entry in FIGURE_1.small().entries}
+
+
+def test_the_rivals_are_set_as_published():
+    made = {e.method: e for e in FIGURE_1.entries}
+    for data, half, twice in (("yeast 1%", 7, 28), ("enron 100%", 26, 106)):
+        rakel = made["rakel"].build(2, data)
+        assert (rakel.labelset_size, rakel.n_models) == (half, twice)
+        assert (type(rakel.estimator), rakel.random_state) == (DecisionTreeClassifier, 2)
+    mlknn = made["mlknn"].build(0, "yeast 10%")
+    assert (mlknn.n_neighbors, mlknn.smoothing) == (10, 1.0)
 
 
 def test_penalty_and_scale_are_searched_by_five_folds_as_published():
@@ -36,7 +47,8 @@ def test_penalty_and_scale_are_searched_by_five_folds_as_published():
         assert search.fit_intercept == ("no constant" not in entry.name)
         assert search.pairs == (0.5 if entry.method == "sml" else None)
     assert FIGURE_1.entries[0].build(0, "enron 1%").pairs == 0.05
-    assert {e.build(0, "yeast 1%").cv for e in FIGURE_1.small().entries if e.wrap} == {2}
+    searched = [e for e in FIGURE_1.small().entries if e.method in ("sml", "rml")]
+    assert {e.build(0, "yeast 1%").cv for e in searched} == {2}
 
 
 @pytest.mark.parametrize(("share", "n"), [("1%", 1), ("10%", 10), ("100%", 103)])
@@ -51,7 +63,7 @@ def test_features_are_drawn_by_the_seed_and_alike_in_both_parts(share, n):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_first_figure_runs_and_is_drawn(tmp_path):
     plan = FIGURE_1.small()
-    entries = tuple(e for e in plan.entries if e.name in ("RML", "BR"))
+    entries = tuple(e for e in plan.entries if e.name in ("RML", "BR", "ML-kNN"))
     small = replace(plan, data=("yeast 1%", "yeast 10%"), entries=entries)
     found = reproduce(small, tmp_path)
     assert not found.failed

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import normalize
+from sklearn.tree import DecisionTreeClassifier
 
 from colabel.datasets import Dataset, load
-from colabel.lab.methods import METHODS
 from colabel.lab.papers._sml_oracles import QUANTITIES, trace_oracles
 from colabel.lab.plans import Entry, Plan, Reproduced, register
 
@@ -56,9 +56,9 @@ def _ours(name: str, method: str, **params: Any) -> Entry:
 def _quick(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """Search less, and leave out what takes long."""
     return tuple(
-        replace(entry, wrap=None if entry.wrap is None else _searched_little)
+        replace(entry, wrap=_searched_little if entry.wrap is _searched else entry.wrap)
         for entry in entries
-        if entry.method in ("sml", "rml", "br")
+        if entry.method != "rakel"
     )
 
 
@@ -68,7 +68,16 @@ def _rakel() -> Entry:
         data: dict(zip(("labelset_size", "n_models"), sizes[data.partition(" ")[0]], strict=True))
         for data in DATA
     }
-    return Entry("RAkEL", "rakel", {}, params_of=params)
+    return Entry("RAkEL", "rakel", {}, params_of=params, wrap=_over_trees)
+
+
+def _over_trees(estimator: Any) -> Any:
+    """Put trees into RAkEL, as the library of the paper does; half of the labels make many classes.
+
+    A logistic regression of them would take hours on enron.
+    """
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=estimator.random_state)
+    return estimator.set_params(estimator=tree)
 
 
 ENTRIES = (
@@ -76,11 +85,10 @@ ENTRIES = (
     _ours("RML", "rml"),
     Entry("BR", "br", {}),
     _rakel(),
-    Entry("ML-kNN", "mlknn", {}),
+    Entry("ML-kNN", "mlknn", {}, {"n_neighbors": 10, "smoothing": 1.0}),
     _ours("SML, no constant", "sml", fit_intercept=False),
     _ours("RML, no constant", "rml", fit_intercept=False),
 )
-KNOWN = tuple(entry for entry in ENTRIES if entry.method in METHODS)
 
 
 def _draw_figure_1(found: Reproduced) -> Any:
@@ -110,15 +118,15 @@ FIGURE_1 = register(
         measure="example_f1",
         seeds=(0, 1, 2),
         load_data=_some_features,
-        entries=KNOWN,
-        quick={"entries": _quick(KNOWN)},
+        entries=ENTRIES,
+        quick={"entries": _quick(ENTRIES)},
         draw=_draw_figure_1,
         note="The paper prints no numbers; it finds SML and RML alike with all features, and SML "
         "ahead with 1 per cent. It does not mention a constant feature. With one, couplings gain "
         "next to nothing from 10 per cent of the features on, and at 1 per cent about as much as F "
         "varies there: labels lie on the boundary, and solutions of the same objective differ in F "
-        "by .03. Without one they stand in for it, and gain much at every share. Each seed draws "
-        "other features.",
+        "by .03. Without one they stand in for it, and gain much at every share. RAkEL is over "
+        "trees, as in the library that the paper used. Each seed draws other features.",
     )
 )
 
