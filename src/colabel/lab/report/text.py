@@ -22,8 +22,11 @@ _UPPER = {"f1": "F1", "ndcg": "NDCG", "lrap": "LRAP", "hamming": "Hamming", "jac
 
 def printable(text: object) -> str:
     """Spell out control characters, those that turn the direction of text included."""
+    words = str(text)
+    if words.isprintable():
+        return words
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words
     )
 
 

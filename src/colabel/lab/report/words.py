@@ -17,6 +17,7 @@ from colabel.plot import pareto_front
 __all__ = ["about_cells", "describe_paper", "describe_standing", "title_of"]
 
 ROPE = 0.01
+N_SAMPLES = 10_000  # which leaves an error of half a per cent
 
 
 def title_of(runs: Sequence[Run]) -> str:
@@ -144,6 +145,7 @@ def _in_practice(standing: Standing, best: int) -> str:
         standing.table[:, best],
         standing.table[:, second],
         rope=ROPE,
+        n_samples=N_SAMPLES,
         greater_is_better=standing.upward,
     )
     return (

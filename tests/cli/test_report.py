@@ -1,0 +1,65 @@
+"""report and redo: files written, sentences printed, calls that are wrong."""
+
+import json
+
+import pytest
+
+from colabel.lab.redo import redo as run_again
+from lab.run_samples import write_run
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture
+def finished(tmp_path):
+    return write_run(tmp_path / "runs" / "first")
+
+
+def test_a_report_of_each_format(run, finished, tmp_path):
+    for name in ("report.html", "report.md", "report.csv", "report.tex"):
+        outcome = run("report", finished, "-o", name)
+        assert outcome == (0, f"report in {name}\n", "")
+        assert (tmp_path / name).stat().st_size > 1000
+    run("report", finished, finished, "-o", "text", "--format", "md")
+    assert (tmp_path / "text").read_text(encoding="utf-8").startswith("# 2 tables of results")
+
+
+def test_wrong_calls_of_report_are_told(fails, finished, tmp_path):
+    assert "does not say which format" in fails(2, "report", finished, "-o", "report.pdf")
+    assert "'pdf' is no format" in fails(2, "report", finished, "-o", "a", "--format", "pdf")
+    assert "nowhere is not a folder" in fails(2, "report", "nowhere", "-o", "report.html")
+    assert "does not exist; make it first" in fails(2, "report", finished, "-o", "no/report.html")
+    (tmp_path / "empty").mkdir()
+    assert "empty has no results.csv" in fails(1, "report", "empty", "-o", "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_redo_sets_now_beside_then(run, files, tmp_path):
+    data = files / "small.csv"
+    labels = ("--labels", "-3")
+    run("compare", data, *labels, "-m", "br,rml", "--split", "holdout:0.3", "-o", "runs")
+    outcome = run("redo", "runs", "--data", data, "--method", "br", *labels)
+    assert outcome.code == 0
+    assert outcome.out.startswith("br on ")
+    assert outcome.out.count("+0.0000") == 14
+    outcome = run("redo", "runs", "--data", data, "--method", "br", *labels, "--json")
+    found = json.loads(outcome.out)
+    assert found["then"]["lrap"] == found["now"]["lrap"]
+
+
+def test_redo_of_a_cell_that_fails_says_why(fails, finished):
+    assert "has no cell of br on d0" in fails(1, "redo", finished, "--data", "d0", "--method", "br")
+    wrong = ("--data", "d0", "--method", "best")
+    assert "no method is called 'best'" in fails(2, "redo", finished, *wrong)
+
+
+def test_redo_stops_where_the_cell_fails_now(fails, finished, monkeypatch):
+    def broken(*args, **kwargs):
+        row = run_again.__globals__["read_runs"]([finished])[0].rows[0]
+        from dataclasses import replace
+
+        return row, replace(row, result=replace(row.result, status="failed: it broke"))
+
+    monkeypatch.setattr("colabel.lab.redo.redo", broken)
+    wrong = ("--data", "d0", "--method", "best")
+    assert "failed: it broke" in fails(1, "redo", finished, *wrong)

@@ -1,0 +1,211 @@
+"""Reports as Markdown, LaTeX and CSV; tables gathered from stores; cells run again."""
+
+import csv
+import io
+import re
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from colabel.datasets import Dataset
+from colabel.exceptions import ColabelError
+from colabel.lab import Entry, Plan, compare, list_plans, plans, register, reproduce
+from colabel.lab.redo import redo
+from colabel.lab.report import read_runs, render_csv, render_latex, render_markdown
+from colabel.lab.report.again import cell_of
+from colabel.lab.report.gathering import gather_runs
+from colabel.lab.report.standings import standings
+from lab.run_samples import HOSTILE, write_run
+
+TOOL = Path(__file__).parents[2] / "tools" / "write_results.py"
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry that may be changed."""
+    list_plans()
+    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+
+
+def generated(name, split=None, *, seed=0):
+    rng = np.random.default_rng([seed, len(name)])
+    X = rng.normal(size=(60, 3))
+    data = Dataset(X, (X > 0).astype(np.int8), tuple("abc"), tuple("xyz"), name)
+    rows = {"train": slice(0, 40), "test": slice(40, None), None: slice(None)}
+    return data.take(rows[split])
+
+
+def a_plan(**changes):
+    entries = (
+        Entry("BR", "br", {"one": 70.0, "three": 60.0}),
+        Entry("RML", "rml", {"one": 0.0}),
+    )
+    plan = Plan("me-2020.table1", "Mine", ("one", "three"), entries, "example_f1", percent=True)
+    return register(replace(plan, load_data=generated, seeds=(0, 1), note="A_note.", **changes))
+
+
+def cells_of(line):
+    """Split a line of Markdown at bars that are not escaped."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_csv_has_every_mean(tmp_path):
+    failed = {("d1", "worst"): "failed: too, slow"}
+    runs = read_runs([write_run(tmp_path / "run", failed=failed)])
+    lines = [*csv.DictReader(io.StringIO(render_csv(runs)))]
+    assert len(lines) == 4 * 3 * 14
+    places = {s.measure: s for s in standings(runs[0])}
+    for line in lines:
+        place = places[line["measure"]].places[line["data"], line["method"]]
+        assert bool(line["mean"]) != bool(line["reason"])
+        if line["mean"]:
+            assert float(line["mean"]) == place.mean
+            assert float(line["sd"]) == place.sd
+            assert int(line["cells"]) == 2
+        else:
+            assert (line["reason"], line["failed"]) == ("failed: too, slow", "2")
+
+
+def test_csv_has_the_papers_number_in_units_of_the_measure(tmp_path, registry):
+    reproduce(a_plan(), tmp_path / "me-2020.table1")
+    lines = csv.DictReader(io.StringIO(render_csv(read_runs([tmp_path]))))
+    found = {
+        (x["data"], x["method"]): x["published"] for x in lines if x["measure"] == "example_f1"
+    }
+    assert found == {
+        ("one", "BR"): "0.7",
+        ("one", "RML"): "0.0",
+        ("three", "BR"): "0.6",
+        ("three", "RML"): "",
+    }
+
+
+def test_markdown_has_a_table_for_each_measure(tmp_path):
+    failed = {("d1", "worst"): "failed: too slow"}
+    text = render_markdown(read_runs([write_run(tmp_path / "run", failed=failed)]))
+    assert text.startswith("# 3 methods on 4 datasets\n")
+    assert text.count("| method | average rank |") == 14
+    first = text[text.index("| method") :].splitlines()
+    assert cells_of(first[1]) == [":--", "--:", "--:", "--:", "--:", "--:"]
+    best, worst = cells_of(first[2]), cells_of(first[4])
+    assert re.fullmatch(r"\*\*0\.\d{4} ± 0\.\d{4}\*\*", best[2])
+    assert worst[3] == "failed"
+    assert "- worst on d1, seed 0, fold 0: failed: too slow" in text
+    assert text.rstrip().endswith(
+        "Again: `colabel compare d0 d1 d2 d3 -m best,middle,worst --split holdout:0.3 --seeds 2 "
+        "-o runs/again`"
+    )
+
+
+def test_hostile_names_change_no_table(tmp_path):
+    runs = read_runs([write_run(tmp_path / "run", HOSTILE, HOSTILE, (0,))])
+    text = render_markdown(runs)
+    tables = [line for line in text.splitlines() if line.startswith("| ")]
+    assert {len(cells_of(line)) for line in tables} == {len(HOSTILE) + 2}
+    outside = re.sub(r"(`+).*?\1", "", text.replace("\\`", ""))
+    assert not re.search(r"(?<!\\)<", outside)
+    latex = render_latex(runs)
+    body = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    for line in body:
+        bare = re.sub(r"\\[#$%&_{}]|\$[^$]*\$", "", line)
+        assert bare.count("&") == len(HOSTILE) + 1
+        assert not re.search(r"[#$%]", bare)
+        assert bare.count("{") == bare.count("}")
+
+
+def test_latex_sets_ours_beside_the_papers(tmp_path, registry):
+    reproduce(a_plan(), tmp_path / "me-2020.table1")
+    text = render_latex(read_runs([tmp_path]))
+    assert r"\caption{me-2020.table1: Mine (example F1, per cent)}" in text
+    assert r"\begin{tabular}{llrrrr}" in text
+    line = next(line for line in text.splitlines() if line.startswith("one & RML"))
+    assert re.fullmatch(r"one & RML & [\d.]+ \$\\pm\$ [\d.]+ & 0\.0 & \$\\black.*\\\\", line)
+
+
+def test_markdown_of_papers_tells_date_version_time_and_note(tmp_path, registry):
+    plan = a_plan(unavailable={"gone": "nobody has it"}, stand_ins={"three": "one"})
+    reproduce(plan, tmp_path / plan.name)
+    text = render_markdown(read_runs([tmp_path]))
+    assert re.search(r"Run on \d{4}-\d\d-\d\d with colabel [\d.]+: 8 cells, [\d.]+ seconds", text)
+    assert "A\\_note." in text
+    assert "- gone is missing: nobody has it" in text
+    assert "- three stands in for the paper's one: different data" in text
+    assert "Again: `colabel reproduce me-2020.table1 -o runs/again`" in text
+
+
+def test_tables_run_in_parts_are_gathered_whole(tmp_path, registry):
+    plan = a_plan()
+    for entry in plan.entries:
+        part = replace(plan, entries=(entry,), data=plan.data[:1])
+        reproduce(part, tmp_path / plan.name, store_dir=tmp_path)
+    assert len(read_runs([tmp_path])[0].rows) == 2  # those of the last part alone
+    [run] = gather_runs(tmp_path)
+    assert len(run.rows) == 4
+    assert run.n_missing == 4
+    reproduce(plan, tmp_path / plan.name, store_dir=tmp_path)
+    [run] = gather_runs(tmp_path, [plan])
+    whole = read_runs([tmp_path])[0]
+    assert [row.as_dict() for row in run.rows] == [row.as_dict() for row in whole.rows]
+    assert gather_runs(tmp_path, []) == []
+    with pytest.raises(ColabelError, match="is not there"):
+        gather_runs(tmp_path / "nowhere", [plan])
+    (tmp_path / "cells.sqlite").write_bytes(b"no store" * 200)
+    with pytest.raises(ColabelError, match="cannot be read"):
+        gather_runs(tmp_path, [plan])
+
+
+def test_the_page_of_results_is_written_by_the_tool(tmp_path, registry):
+    plan = a_plan()
+    reproduce(plan, tmp_path / plan.name, store_dir=tmp_path)
+    (tmp_path / "sml-2011.figure2").mkdir()
+    (tmp_path / "sml-2011.figure2" / "traces.csv").write_text(
+        "data,quantity,iteration,value\nyeast,ours short,1,0.5\n"
+    )
+    runpy.run_path(str(TOOL))["main"]([str(tmp_path)], tmp_path / "results.md")
+    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert text.startswith("# Results\n")
+    assert text.index("## me-2020.table1") < text.index("## sml-2011.figure2")
+    assert "| me-2020.table1 | 2 | 0 |" in text or "| me-2020.table1 | 3 | 0 |" in text
+
+
+# --- one cell again
+
+
+def test_a_cell_of_a_comparison_gives_the_same_again(tmp_path):
+    compare(
+        ["one"], ["br", "rml"], split="cv:2", seeds=(0, 3), run_dir=tmp_path, load_data=generated
+    )
+    then, now = redo(tmp_path, data="one", method="rml", seed=3, fold=1, load_data=generated)
+    assert (now.method, now.seed, now.fold) == ("rml", 3, 1)
+    assert now.result.measures == then.result.measures
+    assert len(then.result.measures) == 14
+    with pytest.raises(ColabelError, match="has no cell of br on one with seed 1 and fold 0"):
+        redo(tmp_path, data="one", method="br", seed=1, load_data=generated)
+
+
+def test_a_cell_of_a_table_gives_the_same_again(tmp_path, registry):
+    plan = a_plan()
+    reproduce(plan, tmp_path / plan.name, store_dir=tmp_path)
+    then, now = redo(tmp_path, data="three", method="RML", seed=1)
+    assert now.result.measures == then.result.measures
+    register(replace(plan, entries=plan.entries[:1]))
+    with pytest.raises(ColabelError, match=r"me-2020\.table1 has no method RML any more"):
+        redo(tmp_path, data="three", method="RML", seed=1)
+
+
+def test_a_cell_of_a_plan_file_is_found_in_it(tmp_path):
+    (tmp_path / "plan.toml").write_text(
+        'data = ["yeast"]\nmethods = [{method = "br", name = "weak", parameters = {C = 100.0}}]\n'
+    )
+    about = {"plan_file": str(tmp_path / "plan.toml")}
+    folder = write_run(tmp_path / "run", ["yeast"], ["weak"], (0,), split="official", **about)
+    [run] = read_runs([folder])
+    cell = cell_of(run, run.rows[0])
+    assert cell.build().estimator.C == 100.0
+    searched = {"metric": "example_f1", "strategy": "grid", "n_trials": 2, "n_folds": 2}
+    other = write_run(tmp_path / "b", ["yeast"], ["br"], (0,), split="official", search=searched)
+    [run] = read_runs([other])
+    assert cell_of(run, run.rows[0]).build().search.n_trials == 2
