@@ -14,7 +14,7 @@ ESTIMATORS = [
     KNNClassifier("tune", weights="tune", threshold="tune"),
     MLkNN(),
     MLkNN("tune", threshold="tune", measure="example_f1"),
-    LargeMarginKNN(),
+    LargeMarginKNN(tol=1e-2),
     LargeMarginKNN(metric="identity", threshold="tune"),
     LargeMarginKNN(codewords="kernel", slack="neighbor", n_landmarks=20, random_state=0),
     LargeMarginKNN(codewords="logistic", neighborhood="features", random_state=0),
