@@ -2,9 +2,10 @@
 
 Official splits; both sides are logistic regression with C = 1. Goals: at least as fast as
 ``ClassifierChain(LogisticRegression(max_iter=1000))``, as accurate (subset accuracy within one
-test row in a hundred), and objectives within 1e-6 of their optima. Beside these stands the rate of
-the matrix products, and that of a large one in the same run. The whole family follows, with seconds
-and accuracy. Exits with 1 if short. One core: run with OMP_NUM_THREADS=1.
+test row in a hundred), and objectives within 1e-6 of their optima. Times are CPU seconds. Beside
+them stands the rate of the matrix products, and that of a large one in the same run. The whole
+family follows, with seconds and accuracy. Exits with 1 if short. One core: run with
+OMP_NUM_THREADS=1.
 """
 
 import json
@@ -44,11 +45,11 @@ FAMILY = {
 def measure(build, train, test, labels, repeats):
     best = None
     for _ in range(repeats):
-        started = time.perf_counter()
+        started = time.process_time()
         model = build().fit(train.X, train.Y[:, labels])
-        fitted = time.perf_counter()
+        fitted = time.process_time()
         predicted = model.predict(test.X)
-        done = time.perf_counter()
+        done = time.process_time()
         row = {"fit": fitted - started, "predict": done - fitted, "total": done - started}
         if best is None or row["total"] < best["total"]:
             best = row
