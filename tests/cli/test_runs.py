@@ -352,7 +352,7 @@ def test_the_registered_table_runs_on_yeast(run, monkeypatch):
 
 PLAN = """
 data = [{ name = "data/small.csv", labels = -3 }]
-split = "cv:2"
+split = ["cv:2", "holdout:0.5"]
 measures = ["ranking_loss", "lrap"]
 methods = ["br", { method = "br", name = "br C=9", parameters = { C = 9 }, search = false }]
 
@@ -372,7 +372,9 @@ def test_a_plan_is_compared_with_the_measures_it_names(run, files, tmp_path):
     assert upper.split() == ["ranking", "fit", "predict"]
     assert lower.split() == ["method", "loss", "↓", "lrap", "↑", "s", "s"]
     rows = read_results(tmp_path / "r")
-    assert [row["method"] for row in rows] == ["br", "br C=9"] * 2
+    assert [row["method"] for row in rows] == ["br", "br C=9"] * 3
+    assert [row["split"] for row in rows] == ["cv:2"] * 4 + ["holdout:0.5"] * 2
+    assert "data/small.csv (holdout:0.5)\n" in outcome.out
     assert json.loads(rows[1]["parameters"]) == {"C": 9}
     assert list(json.loads(rows[0]["parameters"])) == ["estimator__C"]
     about = json.loads((tmp_path / "r" / "run.json").read_text())

@@ -123,15 +123,10 @@ def compare(
     limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
     if plan is not None:
-        given: dict[str, Any] = {
-            "DATA": data,
-            "-m": methods,
-            "--split": split,
-            "--seeds": seeds,
-            "--tune": tune,
-        }
-        given |= {"--labels": labels, "--xml": xml, "--n-features": n_features}
-        _leave_to_plan(given)
+        _leave_to_plan(
+            {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
+            | {"--labels": labels, "--xml": xml, "--n-features": n_features}
+        )
         asked = read_plan(plan)
         load = asked.load
     elif data:
@@ -147,8 +142,9 @@ def compare(
     with progress() as callbacks:
         rows = asked.run(output, load_data=load, **limits, **callbacks)
     console = Console()
-    for name in asked.data:
-        console.print(summary_table(rows, name, asked.measures))
+    for name, way in dict.fromkeys((row.data, row.split) for row in rows):
+        some = [row for row in rows if row.split == way]
+        console.print(summary_table(some, name, asked.measures))
         console.print()
     for reason in failures(rows):
         console.print(shown(reason, "red"), soft_wrap=True)

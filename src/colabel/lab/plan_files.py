@@ -80,6 +80,8 @@ class Comparison:
         How data are loaded, beyond their names.
     file : str or None
         Where it was read.
+    search : Search or None
+        How parameters of methods that are not named are chosen, if they are.
     """
 
     data: tuple[str, ...]
@@ -93,9 +95,10 @@ class Comparison:
 
     def run(self, run_dir: str | os.PathLike[str] | None = None, **options: Any) -> list[Row]:
         """Run it; ``options`` are those of ``compare``: jobs, limits, dask, keep."""
+        about = {"plan_file": self.file, "measures": list(self.measures)}
         given = {
             "load_data": self.load,
-            "about": {"plan_file": self.file, "measures": list(self.measures)},
+            "about": {key: value for key, value in about.items() if value},
             **options,
         }
         return compare(
