@@ -49,7 +49,7 @@ class RankSVM(MultiLabelClassifier):
 
     Parameters
     ----------
-    C : float, default=3.0
+    C : float, default=5.0
         Weight of a sample's errors.
     kernel : {"rbf", "linear"}, default="rbf"
         ``"rbf"`` is ``exp(-gamma |x - z|^2 / v)``, ``v`` the mean squared distance of a row from
@@ -62,9 +62,10 @@ class RankSVM(MultiLabelClassifier):
     threshold : {"ranked", "scores"}, default="ranked"
         What the threshold is a linear function of: the scores of the labels and the same scores in
         falling order, or the scores alone, as published.
-    n_folds : int or None, default=3
-        The threshold is fitted to scores of rows that were held out, in so many folds; the model
-        itself is fitted to all rows. ``None``: to scores of the training rows, as published.
+    n_folds : int or None, default=None
+        ``None``: the threshold is fitted to the scores of the training rows, as published.
+        Otherwise to scores of rows held out in so many folds: it then expects less of the scores,
+        and fewer label sets are exactly right.
     tol : float, default=1e-3
         Training stops where the proved gap is this share of the objective.
     max_iter : int, default=2000
@@ -112,7 +113,7 @@ class RankSVM(MultiLabelClassifier):
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
     >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
-    >>> model = RankSVM(n_folds=None).fit(X, Y)
+    >>> model = RankSVM().fit(X, Y)
     >>> model.predict([[0.1], [2.4], [4.9]])
     array([[1, 0],
            [0, 1],
@@ -126,13 +127,13 @@ class RankSVM(MultiLabelClassifier):
 
     def __init__(
         self,
-        C: float = 3.0,
+        C: float = 5.0,
         *,
         kernel: str = "rbf",
         gamma: float = 1.0,
         scale: bool = True,
         threshold: str = "ranked",
-        n_folds: int | None = 3,
+        n_folds: int | None = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
         decoder: str | BaseDecoder | None = None,
