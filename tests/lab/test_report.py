@@ -171,6 +171,8 @@ def test_the_plan_or_custom_chooses_what_comes_first(tmp_path, registry):
     run = one(write_run(tmp_path / "run", ["d0"], ["best"], plan="me.table1"))
     assert (main_measure(run), run.name) == ("hamming_loss", "me.table1")
     assert main_measure(one(write_run(tmp_path / "other"))) == "example_f1"
+    asked = write_run(tmp_path / "asked", measures=["accuracy_x", "lrap"])
+    assert main_measure(one(asked)) == "lrap"
     assert [s.measure for s in standings(run)][:2] == ["hamming_loss", "subset_accuracy"]
 
 

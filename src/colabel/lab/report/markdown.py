@@ -44,7 +44,8 @@ def _facts(run: Run) -> str:
     """Say when a run was made, with what, and how long it took."""
     small = ", the small version (`--quick`)" if run.is_quick else ""
     cells = f"{plural(len(run.rows), 'cell')}, {duration(run.seconds)} of fitting and predicting"
-    when = f"Run on {_text(run.day)} with colabel {_text(run.version)}{small}"
+    version = f" with colabel {_text(run.version)}" if run.version != "unknown" else ""
+    when = f"Run on {_text(run.day)}{version}{small}"
     return f"{when}: {cells}." if run.rows else f"{when}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -172,7 +173,9 @@ def _read_one(folder: Path) -> Run:
     if plan is not None and is_quick:
         plan = plan.small()
     if not (folder / "results.csv").exists():
-        return Run(folder, about, (), plan, _read_traces(folder / "traces.csv"), is_quick)
+        path = folder / "traces.csv"
+        written = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(path.stat().st_mtime))
+        return Run(folder, {"started": written, **about}, (), plan, _read_traces(path), is_quick)
     try:
         cells = read_results(folder)
     except (csv.Error, UnicodeDecodeError) as error:

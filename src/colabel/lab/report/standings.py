@@ -150,7 +150,8 @@ def main_measure(run: Run) -> str:
     """Return the measure that is shown first; empty where no cell has any."""
     if run.plan is not None and run.plan.measure in run.measures:
         return run.plan.measure
-    return next((name for name in (*FIRST, *run.measures) if name in run.measures), "")
+    asked = [str(name) for name in run.about.get("measures") or ()]
+    return next((name for name in (*asked, *FIRST, *run.measures) if name in run.measures), "")
 
 
 def is_upward(measure: str) -> bool:
