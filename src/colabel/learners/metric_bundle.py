@@ -32,7 +32,8 @@ SERIOUS, GOOD = 0.1, 0.5
 MASTER_STEPS, MASTER_TOL = 25, 0.02
 # Points in a row without success after which the planes are trusted less far away.
 PATIENCE = 5
-# Planes after which an objective that has hardly changed is settled, proof or not.
+# Planes after which an objective that has hardly changed, and has little to gain by the planes, is
+# settled, proof or not.
 SETTLED = 25
 
 
@@ -70,7 +71,7 @@ def minimise_planes(
     start : ndarray of shape (q, q), positive definite
     tol : float
         Stop where the gap is below this share of the objective; or where 25 planes have lowered
-        it by less than a tenth of that.
+        it by less than a tenth of that, and promise no more than it.
     max_iter : int
         Most planes to ask for.
     report : callable or None
@@ -94,18 +95,21 @@ def minimise_planes(
     history, misses, converged, n_iter = [best], 0, False, 0
     for n_iter in range(1, max_iter + 1):
         point, model = bundle.solve(center, best)
-        lower = max(lower, bundle.proof())
+        lower, promise = max(lower, bundle.proof()), best - model
         past = history[max(0, len(history) - 1 - SETTLED)]
-        settled = len(history) > SETTLED and past - best <= 0.1 * tol * best
-        if best - lower <= tol * best or settled:
+        still = len(history) > SETTLED and past - best <= 0.1 * tol * best
+        if best - lower <= tol * best or (still and promise <= tol * best):
             converged = True
             break
         found = plane_at(point.Q)
-        promise, gain = best - model, best - point.objective(found)
+        gain = best - point.objective(found)
         bundle.add(found)
         misses = 0 if gain >= SERIOUS * promise else misses + 1
-        if gain >= GOOD * promise or misses >= PATIENCE:
-            bundle.mu *= 0.5 if misses == 0 else 2.0
+        if gain >= GOOD * promise:
+            bundle.mu *= 0.5
+        elif gain < -promise or misses >= PATIENCE:
+            # Too far: the planes are not trusted there.
+            bundle.mu *= 2.0
             misses = 0
         if gain >= SERIOUS * promise > 0.0:
             center, best = point, best - gain
