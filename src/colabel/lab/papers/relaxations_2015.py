@@ -257,7 +257,7 @@ TABLE_3 = register(
         "loss, cut the scores of OvR at a tuned place, or decode the mixtures of Li et al. (2016) "
         "for F1. F1 with exact search and min-cuts makes ten passes over bibtex. For the spectral "
         "relaxation with A ≥ 0 on medical the published descent was tried besides (6000 steps, "
-        "g = 1, exponent 1/2, four pairs of penalties): .24. "
+        "exponent 1/2, four settings of penalties and g): .24. "
         f"{OUR_NOTE}",
     )
 )
