@@ -166,7 +166,7 @@ def literal_steps(problem, C, eta=0.4, tol=1e-3, max_iter=500):
 
 def against_literal(name, n_rows):
     data = load(name)
-    LargeMarginKNN(max_iter=1, tol=1.0).fit(data.X[:60], data.Y[:60])  # compiles
+    LargeMarginKNN(tol=0.5).fit(data.X[:60], data.Y[:60])  # compiles
     with Passes() as passes:
         model, seconds = cpu(lambda: LargeMarginKNN().fit(data.X, data.Y))
     problem, Q = passes.problem, model.components_ @ model.components_.T

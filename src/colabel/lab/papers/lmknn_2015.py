@@ -86,7 +86,7 @@ NOTE = (
     "1 - d / sum(d), with which its numbers come out; 'defaults' are those of LargeMarginKNN. "
     "Q = I is the same without a learned metric. Tuned columns choose k, weights and threshold for "
     "this measure by leave-one-out on the training rows. Folds are stratified; the paper does not "
-    "say."
+    "say. Codes of hundreds of labels take long: --cell-timeout leaves such cells out."
 )
 ELSEWHERE: dict[str, Any] = {
     "split": "cv:10",
