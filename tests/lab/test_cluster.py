@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from colabel import ChainEnsemble, RAkEL
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
 from colabel.lab import compare
+from colabel.lab.cell import CellResult
+from colabel.lab.cluster import Cluster
+from colabel.lab.compare import list_cells
 from colabel.lab.results_file import read_results
 from colabel.lab.workers import Limits
 
@@ -24,6 +28,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL"),
 ]
+
 
 def load_made(name, split=None):
     rng = np.random.default_rng(0)
@@ -105,6 +110,7 @@ def test_estimators_with_jobs_run_on_dask(cluster, estimator):
     Y = (X[:, :4] + rng.normal(size=(60, 4)) > 0).astype(int)
     here = estimator.set_params(n_jobs=None).fit(X, Y).predict(X)
     with distributed.Client(cluster.scheduler_address) as client:
+        client.wait_for_workers(2, timeout=300)  # the one that was killed comes back
         before = client.run_on_scheduler(n_transitions)
         with joblib.parallel_config(backend="dask"):
             there = estimator.set_params(n_jobs=2).fit(X, Y).predict(X)
@@ -114,6 +120,84 @@ def test_estimators_with_jobs_run_on_dask(cluster, estimator):
 
 def n_transitions(dask_scheduler):
     return dask_scheduler.transition_counter
+
+
+class Future:
+    def __init__(self, status, error=None):
+        self.status, self.error = status, error
+
+    def result(self):
+        return CellResult("ok")
+
+    def exception(self):
+        return self.error
+
+    def cancel(self):
+        self.status = "cancelled"
+
+
+class KilledWorker(Exception):
+    """Stands for Dask's, which needs a state to be made of."""
+
+
+class Client:
+    """A cluster of one thread whose futures end as they are told."""
+
+    def __init__(self, *ends):
+        self.ends, self.n_scattered, self.threads = list(ends), 0, {}
+
+    def nthreads(self):
+        return self.threads
+
+    def scatter(self, parts, **options):
+        self.n_scattered += 1
+        return parts
+
+    def submit(self, *task, **options):
+        return self.ends.pop(0)
+
+    def as_current(self):
+        return nullcontext()
+
+    def close(self):
+        self.threads = None
+
+
+def test_what_becomes_of_cells_is_told(monkeypatch, caplog):
+    caplog.set_level("INFO", "colabel.lab")
+    lost = [Future("lost") for _ in range(4)]
+    ends = [Future("cancelled"), Future("finished"), *lost, Future("error", KilledWorker())]
+    client = Client(*ends, Future("error", OSError("no. Disk")), Future("pending"))
+    monkeypatch.setattr("colabel.lab.cluster._connect", lambda address: client)
+    monkeypatch.setattr("colabel.lab.cluster.LOOK", 0.0)
+    monkeypatch.setattr(distributed, "wait", lambda *_, **__: None)
+    cluster = Cluster("tcp://far:1")
+    assert not cluster.room
+    assert "the Dask scheduler at tcp://far:1 has no workers; waiting" in caplog.text
+    client.threads = {"one": 1}
+    assert cluster.collect() == []
+    cell = list_cells(["made"], ["br"], "cv:2", [0], load_made)[0]
+    statuses = []
+    for number in range(4):
+        assert cluster.room
+        cluster.submit(number, cell)
+        assert not cluster.room
+        found = []
+        while not found:
+            found = cluster.collect()
+        statuses.append(found[0][1].status)
+    assert statuses == [
+        "ok",
+        "failed: its data was lost with the workers that had it, again and again",
+        "failed: it was the end of every Dask worker that it was run on",
+        "failed: OSError: no. Disk",
+    ]
+    assert client.n_scattered == 1 + 1 + 3, "again where it was lost"
+    cluster.submit(4, cell)
+    assert cluster.collect() == []
+    cluster.close()
+    assert client.threads is None
+    assert not cluster.running
 
 
 def test_what_is_wrong_is_told(monkeypatch):

@@ -119,6 +119,7 @@ def test_an_interruption_keeps_what_is_done(tmp_path):
 
 def test_results_are_written_while_cells_run(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "PAUSE", 0.0)
+    monkeypatch.setattr(running, "REST", 0.0)
     seen = []
 
     def look(data, method):

@@ -21,6 +21,7 @@ __all__ = ["run_cells"]
 
 WAIT = 0.5  # seconds until cells that another process runs are looked for again
 PAUSE = 2.0  # seconds between two writings of the results
+REST = 20.0  # times as long as writing took: many rows take longer
 
 _log = logging.getLogger("colabel.lab")
 
@@ -163,8 +164,7 @@ class _Run:
                 {**row, "key": cell.key, **self.kept.paths(cell.key, self.file.folder)}
                 for cell, row in known
             )
-        # Many rows take longer to write: never more than a twentieth of the time.
-        self._next = began + max(PAUSE, 20 * (time.monotonic() - began))
+        self._next = began + max(PAUSE, REST * (time.monotonic() - began))
 
     def _claim(self, i: int) -> Claim:
         if not self._keyed:
