@@ -179,9 +179,7 @@ def trees() -> Any:
     """Return boosted trees; without a penalty they diverge on the class of 21 rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(
-        learning_rate=0.2, max_iter=60, max_leaf_nodes=15, l2_regularization=1.0
-    )
+    return HistGradientBoostingClassifier(l2_regularization=1.0)
 
 
 def scaled_network() -> RBFNetwork:
@@ -194,6 +192,7 @@ BETTER = tuple(
     for heading, base in (("network, scaled", scaled_network), ("boosted trees", trees))
     for name, method, params in (
         ("independent", "indep", {}),
+        ("co-occurrence", "cooc", {}),
         ("stacking", "stacking", {}),
         ("coupled", "coupled", {}),
         ("DSML", "dsml", {}),
