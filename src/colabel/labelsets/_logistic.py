@@ -28,6 +28,9 @@ class ScaledLogisticRegression(LogisticRegression):
     True
     """
 
+    coef_: Any
+    intercept_: Any
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit as ``LogisticRegression`` does, at the scale of ``X``."""
         scaler = StandardScaler(with_mean=not sparse.issparse(X))
