@@ -63,7 +63,7 @@ class BPMLL(MultiLabelClassifier):
         Share of the rows that a network does not see. Their ranking loss decides when it stops,
         and to their outputs the threshold is fitted. ``None``: all rows and epochs are used, and
         the threshold is fitted to what the network was trained on, as published.
-    patience : int, default=10
+    patience : int, default=20
         Epochs without a better ranking loss of the rows held out, after which a network stops.
     threshold : {"ranked", "scores"}, default="ranked"
         What the threshold is a linear function of: the outputs for the labels and the same outputs
@@ -135,7 +135,7 @@ class BPMLL(MultiLabelClassifier):
         weight_decay: float = 0.03,
         n_networks: int = 5,
         held_out: float | None = 0.2,
-        patience: int = 10,
+        patience: int = 20,
         threshold: str = "ranked",
         scale: bool = True,
         decoder: str | BaseDecoder | None = None,
