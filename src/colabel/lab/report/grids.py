@@ -64,7 +64,8 @@ def overview(runs: Sequence[Run]) -> Grid:
         counts = [str(verdicts.count(kind)) if any(verdicts) else "–" for kind in VERDICTS if kind]
         n_failed = sum(not row.result.ok for row in run.rows)
         cells = f"{len(run.rows)} of {len(run.rows) + run.n_missing}" if run.n_missing else ""
-        facts = [cells or str(len(run.rows)), str(n_failed), duration(run.seconds)]
+        time = duration(run.seconds) if run.rows else "–"  # figures of training have no cells
+        facts = [cells or str(len(run.rows)), str(n_failed), time]
         lines.append([short(run.name), *counts, *facts, run.day, run.version])
     head = ["run", "better", "worse", "same", "cells", "failed", "time", "date", "colabel"]
     words = "Better, worse, same: our numbers beside those that papers print for the same data."
