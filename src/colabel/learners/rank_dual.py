@@ -54,7 +54,7 @@ class RankRows(Protocol):
         ...
 
 
-class LinearRows:
+class LinearRows(RankRows):
     """Linear features and a constant: ``gram = x . z + 1``; dense or sparse."""
 
     def __init__(self, X: Any, n_labels: int) -> None:
@@ -79,7 +79,7 @@ class LinearRows:
         return self.scores(slice(None))
 
 
-class KernelRows:
+class KernelRows(RankRows):
     """A kernel matrix, with the constant in it; scores are kept for all samples."""
 
     def __init__(self, K: Floats, n_labels: int) -> None:
