@@ -34,7 +34,7 @@ LOGISTIC_TOL = 1e-6
 
 
 class OutputCode(MultiLabelClassifier):
-    """Base of the output codes: subclasses write ``_projections``."""
+    """Base of the output codes: subclasses write ``_code``."""
 
     _table: ClassVar[type[Pairwise]] = Pairwise
     _decoder: ClassVar[str] = "mean_field"
