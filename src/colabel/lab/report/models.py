@@ -38,16 +38,19 @@ class ModelPicture:
 
 def model_pictures(run: Run) -> list[ModelPicture]:
     """Draw the first model of each method on each dataset, where there is something to draw."""
-    drawn: dict[tuple[str, str], ModelPicture] = {}
+    drawn: list[ModelPicture] = []
+    seen: set[tuple[str, str]] = set()
     for row, files in run.kept():
         here = run.where(row), row.method
-        if here not in drawn and files.get("models", Path()).suffix == ".skops":
-            picture = _draw(run, row, files["models"])
-            if picture is not None:
-                drawn[here] = picture
+        if here in seen or files.get("models", Path()).suffix != ".skops":
+            continue
+        seen.add(here)  # a method that has nothing to draw has nothing in the next fold either
+        picture = _draw(run, row, files["models"])
+        if picture is not None:
+            drawn.append(picture)
         if len(drawn) == MAX_PICTURES:
             break
-    return [*drawn.values()]
+    return drawn
 
 
 def svg_uri(content: bytes) -> str:
