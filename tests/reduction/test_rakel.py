@@ -135,10 +135,10 @@ def test_what_cannot_be_right_is_refused():
             RAkEL(**options).fit(X, Y)
 
 
-def test_trees_reach_what_mulan_reports(real_data):
+def test_logistic_regressions_find_more_label_sets_than_one_for_each_label(real_data):
     from colabel.datasets import load
 
-    train, test = load("yeast:train"), load("yeast:test")
-    tree = DecisionTreeClassifier(min_samples_leaf=2)
-    model = RAkEL(tree, random_state=0).fit(train.X, train.Y)
-    assert subset_accuracy(test.Y, model.predict(test.X)) >= 0.124  # Mulan 1.5, J48
+    train, test = load("yeast:train").take(slice(0, 500)), load("yeast:test")
+    models = RAkEL(random_state=0), BinaryRelevance()
+    found = [subset_accuracy(test.Y, m.fit(train.X, train.Y).predict(test.X)) for m in models]
+    assert found[0] > found[1]
