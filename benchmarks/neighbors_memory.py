@@ -1,8 +1,8 @@
 """Peak memory of training ``LargeMarginKNN`` on many labels; goal: below 8 GiB.
 
-``delicious`` (983 labels, to convergence), or generated data of EUR-Lex's size, 19 348 rows of
-5 000 sparse features and 3 993 labels, for a few iterations: memory does not depend on how many.
-Name which as the argument. Exits with 1 if short.
+``delicious`` (983 labels), or generated data of EUR-Lex's size, 19 348 rows of 5 000 sparse
+features and 3 993 labels. Name which as the argument, and as another the number of iterations, 2 if
+none is given: memory does not grow from the second on. Exits with 1 if short.
 """
 
 import sys
