@@ -121,7 +121,7 @@ class LargeMarginKNN(NeighborClassifier):
     -----
     The paper leaves ridge, bias, the first ``Q`` (here ``I``: from 0 neighbours that differ equally
     tie, and no step is short enough) and the weights open. ``alpha=10, fit_intercept=False,
-    neighborhood="features", held_out=False, weights="mild"`` reproduces its numbers. Most of the
+    neighborhood="features", held_out=False, weights="mild"`` comes near its numbers. Most of the
     gain over plain neighbours is due to ``P``; compare with ``metric="identity"``. An iteration
     costs O(n q d) flops, less for sparse ``X``, and O(q^3) for the eigenvalues, with ``q`` labels;
     pairs of rows are never stored.
