@@ -83,7 +83,7 @@ def _quick(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 NOTE = (
     "Ten folds, k = 10, C = 10, thresholds at one half. The paper does not state the ridge on P, "
     "the first Q or how votes are weighted: the column LM-kNN takes a ridge of 10, Q = I and "
-    "1 - d / sum(d), a reading that was found by looking at its numbers, and falls short of them on "
+    "1 - d / sum(d), a reading that was found by looking at its numbers, and falls short on "
     "corel5k; 'defaults' are those of LargeMarginKNN. "
     "Q = I is the same without a learned metric. Tuned columns choose k, weights and threshold for "
     "this measure by leave-one-out on the training rows. Folds are stratified; the paper does not "
