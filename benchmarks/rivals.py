@@ -31,6 +31,8 @@ from colabel.metrics import hamming_loss, ranking_loss, subset_accuracy
 from colabel.neural._pair_network import Network, Schedule, train
 
 TREE = DecisionTreeClassifier(min_samples_leaf=2)
+# J48 prunes its trees too; how much was chosen on rows 1000 to 1500 of yeast's training part.
+PRUNED = DecisionTreeClassifier(min_samples_leaf=2, ccp_alpha=0.004)
 BASES = {"trees": TREE, "naive Bayes": GaussianNB()}
 MODELS = {
     "bpmll": lambda seed: BPMLL(random_state=seed),
@@ -49,6 +51,7 @@ MODELS = {
     "ranksvm": lambda seed: RankSVM(),
     "ranksvm, linear": lambda seed: RankSVM(kernel="linear"),
     "rakel, trees": lambda seed: RAkEL(TREE, random_state=seed),
+    "rakel, pruned": lambda seed: RAkEL(PRUNED, random_state=seed),
     "rakel, logistic": lambda seed: RAkEL(random_state=seed),
     "mlrbf": lambda seed: MLRBF(random_state=seed),
     "mlrbf, published": lambda seed: MLRBF(0.01, 1.0, scale=False, ridge=0.0, random_state=seed),
@@ -61,7 +64,7 @@ GOALS = {
     ("yeast", "bpmll"): (0.15, 0.176),
     ("yeast", "ranksvm"): (0.18, 0.168),
     ("scene", "rakel, trees"): (0.510, None),
-    ("yeast", "rakel, trees"): (0.124, None),
+    ("yeast", "rakel, pruned"): (0.124, None),
     ("scene", "mlknn"): (0.595, None),
     ("yeast", "mlknn"): (0.16, None),
 }
@@ -70,6 +73,7 @@ MULAN = {
     ("yeast", "bpmll"): "BPMLL .145, .187",
     ("scene", "rakel, trees"): "RAkEL(J48) .510",
     ("yeast", "rakel, trees"): "RAkEL(J48) .124",
+    ("yeast", "rakel, pruned"): "RAkEL(J48) .124",
 }
 NG = """
 import sys, time, numpy as np
