@@ -23,6 +23,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from colabel import BPMLL, MLRBF, MLkNN, RAkEL, RankSVM
@@ -56,8 +58,10 @@ MODELS = {
     "mlrbf": lambda seed: MLRBF(random_state=seed),
     "mlrbf, published": lambda seed: MLRBF(0.01, 1.0, scale=False, ridge=0.0, random_state=seed),
     "mlknn": lambda seed: MLkNN(),
+    # Mulan's distances are of features scaled to [0, 1].
+    "mlknn, scaled": lambda seed: make_pipeline(MinMaxScaler(), MLkNN()),
 }
-ONCE = ("ranksvm", "ranksvm, linear", "mlknn")
+ONCE = ("ranksvm", "ranksvm, linear", "mlknn", "mlknn, scaled")
 # Subset accuracy of at least, ranking loss of at most.
 GOALS = {
     ("scene", "bpmll"): (0.58, 0.09),
@@ -65,8 +69,8 @@ GOALS = {
     ("yeast", "ranksvm"): (0.18, 0.168),
     ("scene", "rakel, trees"): (0.510, None),
     ("yeast", "rakel, pruned"): (0.124, None),
-    ("scene", "mlknn"): (0.595, None),
-    ("yeast", "mlknn"): (0.16, None),
+    ("scene", "mlknn, scaled"): (0.595, None),
+    ("yeast", "mlknn, scaled"): (0.16, None),
 }
 MULAN = {
     ("scene", "bpmll"): "BPMLL .171, .142",
@@ -79,6 +83,8 @@ NG = """
 import sys, time, numpy as np
 from skmultilearn.ensemble import RakelO
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 data = np.load(sys.argv[1])
 n_labels = data["Y"].shape[1]
