@@ -151,3 +151,32 @@ def test_an_estimator_without_a_table_is_decided_by_its_scores():
     np.testing.assert_array_equal(
         model.fit(data.X, Y).predict(data.X), same.fit(data.X, Y).predict(data.X)
     )
+
+
+def rare(seed, n):
+    """Return two sets that are independent given the features; the first has classes seen once."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    scores = X @ rng.normal(size=(6, 25)) * 2 - 2.0 * np.log(1 + np.arange(25))
+    first = np.argmax(scores + rng.gumbel(size=(n, 25)), axis=1)
+    second = X @ rng.normal(size=6) + rng.normal(size=n) > 0
+    return X, np.column_stack([first, second]) + 10
+
+
+def test_classes_that_a_fold_never_saw_do_not_make_classifiers_look_wrong():
+    X, Y = rare(0, 200)
+    assert np.sum(np.unique(Y[:, 0], return_counts=True)[1] == 1) > 0
+    often = np.isin(Y[:, 0], [c for c in set(Y[:, 0]) if np.sum(Y[:, 0] == c) > 5])
+    with_rare, without = (
+        CoupledSets(random_state=0).fit(X[rows], Y[rows]).coupling_.temperatures[0]
+        for rows in (np.ones(200, dtype=bool), often)
+    )
+    assert with_rare == pytest.approx(without, rel=0.25)
+
+
+def test_rows_that_are_each_of_their_own_class_fit():
+    X = np.arange(8.0).reshape(4, 2)
+    Y = np.array([["a", "p"], ["b", "q"], ["c", "r"], ["d", "s"]])
+    model = CoupledSets(random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.coupling_.temperatures, 1.0)
+    assert np.all(np.isfinite(model.predict_proba(X)[0]))

@@ -37,6 +37,7 @@ class CoupledSets(LabelSetClassifier):
     temperatures ``t`` mend classifiers that are too sure or too shy, and the couplings ``theta``
     say which classes go together. Both are learned from the classifiers' probabilities of rows
     that they have not seen. The combination predicted is the most probable of all, exactly.
+    Rows of a class that is in no other fold have no part in that: no probability of it was learned.
 
     Parameters
     ----------
@@ -107,11 +108,15 @@ class CoupledSets(LabelSetClassifier):
         )
         self.estimators_ = fitted[: len(sizes)]
         unseen = [np.zeros((n, size)) for size in sizes]
+        # A class that a fold's classifiers never saw says nothing of how sure they may be.
+        known = np.ones(n, dtype=bool)
         for f, (_, test) in enumerate(folds, start=1):
             own = fitted[f * len(sizes) : (f + 1) * len(sizes)]
-            for part, one, size in zip(unseen, own, sizes, strict=True):
+            for s, (part, one, size) in enumerate(zip(unseen, own, sizes, strict=True)):
                 part[test] = np.maximum(class_log_probs(one, X[test], size), FLOOR)
-        self.coupling_ = fit_coupling(unseen, codes, spanning_tree(codes, sizes), self.penalty)
+                known[test] &= np.isin(codes[test, s], one.classes_)
+        told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes)
+        self.coupling_ = fit_coupling(told, codes[known], tree, self.penalty)
 
     def _separate(self, X: Any) -> list[Floats]:
         pairs = zip(self.estimators_, self._target.sizes, strict=True)
