@@ -210,3 +210,9 @@ def test_what_cannot_be_right_is_refused():
     ):
         with pytest.raises(ValueError, match=reason):
             BPMLL(**options).fit(X, Y)
+
+
+def test_a_whole_number_of_numpy_is_a_number_of_units():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = BPMLL(np.int64(8), max_iter=1, n_networks=1).fit(X, (X > 0).astype(int))
+    assert model.weights_[0][1].shape == (8,)

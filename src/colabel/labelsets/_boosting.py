@@ -45,7 +45,7 @@ class DualSetBoosting(LabelSetClassifier):
         1 turns distribution adjusting off.
     reuse : bool, default=True
         Whether models are given the classes that another set's model predicts. Without, and with
-        ``B=1``, the sets are boosted independently.
+        ``B=1``, the sets have nothing in common but when training stops.
     eta : float or None, default=None
         Factor of a model's weight, a learning rate. ``None`` is the paper's: one over the number of
         classes of the set.
@@ -81,10 +81,10 @@ class DualSetBoosting(LabelSetClassifier):
     Notes
     -----
     Of the paper (errors corrected: Eqs. 4 and 5 are means, and ``B`` is raised to the indicator in
-    Eqs. 8 and 9). Training stops where a model is no better than chance; a first round is kept all
-    the same, with equal weights. For more than two sets the order is a cycle: each model is given
-    the classes of the set before it, and the first set's those of the last. Cost: a fit and a
-    prediction of all rows for each set and round, and one more with reuse.
+    Eqs. 8 and 9). Training stops where the model of any set is worse than chance; a first round is
+    kept all the same, with equal weights. For more than two sets the order is a cycle: each model
+    is given the classes of the set before it, and the first set's those of the last. Cost: a fit
+    and a prediction of all rows for each set and round, and one more with reuse.
 
     Votes for each set are counted apart, so the combination is not chosen jointly; ``CoupledSets``
     does that, and is usually the better choice where sets depend on one another.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -226,7 +227,7 @@ class BPMLL(MultiLabelClassifier):
     ) -> Network:
         """Train one network; where rows are held out, keep it as it was when they fared best."""
         d, n_labels = Z.shape[1], Y.shape[1]
-        n_hidden = self.hidden if isinstance(self.hidden, int) else ceil(self.hidden * d)
+        n_hidden = self.hidden if isinstance(self.hidden, Integral) else ceil(self.hidden * d)
         network = Network((d, n_hidden, n_labels), rng)
         schedule = Schedule(
             self.solver, self.learning_rate, self.weight_decay, self.batch_size, self.max_iter

@@ -72,9 +72,10 @@ class MLRBF(MultiLabelClassifier):
 
     Notes
     -----
-    O(n d m) for clusters and the layer of ``m`` centres, O(n m^2) for least squares by singular
-    values, in memory O(n m). Equal rows are merged first, so a weight of two is a row that comes
-    twice, and results depend neither on the order of rows nor on the number of threads.
+    O(n d m) for clusters and the layer of ``m`` centres, O(n m^2) for least squares by an
+    orthogonal factorisation, in memory O(n m). Equal rows are merged first, so a weight of two is a
+    row that comes twice, and results depend neither on the order of rows nor on the number of
+    threads.
 
     References
     ----------
