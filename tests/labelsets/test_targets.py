@@ -141,3 +141,23 @@ def test_the_score_is_the_share_of_samples_right_in_all_sets():
     one = CooccurrenceDecomposition().fit(X, Y)
     right = np.all(one.predict(X) == Y, axis=1)
     assert one.score(X, Y, weight) == pytest.approx(np.average(right, weights=weight))
+
+
+@pytest.mark.parametrize("make", [lambda rows: np.array(rows, dtype=object), list])
+def test_columns_of_several_kinds_keep_their_classes(make):
+    rows = [["red", 1], ["blue", 0], ["red", 0], ["blue", 1]]
+    codes, target = encode_sets(make(rows))
+    assert [c.dtype.kind for c in target.classes] == ["O", "i"]
+    back = target.restore(codes)
+    assert back.dtype == object
+    assert back.tolist() == rows
+    X = np.array([[2.0, 1.0], [0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    assert IndependentDecomposition().fit(X, make(rows)).score(X, make(rows)) == 1.0
+
+
+def test_a_frame_of_one_column_comes_back_as_a_frame():
+    X = np.arange(4.0)[:, None]
+    frame = pd.DataFrame({"c": WORDS[:, 0]})
+    found = IndependentDecomposition().fit(X, frame).predict(X)
+    assert isinstance(found, pd.DataFrame)
+    assert list(found.columns) == ["c"]

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 
 from colabel._sklearn import n_rows, one_score_per_class
 from colabel.labelsets._logistic import ScaledLogisticRegression
-from colabel.labelsets._targets import Codes, encode_sets, one_hot
+from colabel.labelsets._targets import Codes, encode_sets, kept_apart, one_hot
 from colabel.metrics import label_set_accuracy
 from colabel.scores import Support
 
@@ -119,7 +119,9 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         found = self.predict(X)
         if self._target.kind == "vector":
             return float(np.average(np.asarray(y) == found, weights=sample_weight))
-        accuracies = label_set_accuracy(y, found, self.label_sets, sample_weight=sample_weight)
+        accuracies = label_set_accuracy(
+            kept_apart(y), found, self.label_sets, sample_weight=sample_weight
+        )
         return accuracies["accuracy_all"]
 
     def _fit(self, X: Any, codes: Codes) -> None:

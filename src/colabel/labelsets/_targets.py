@@ -35,7 +35,7 @@ from colabel.base import PROBABILITY_FLOOR
 from colabel.metrics._inputs import column_names
 from colabel.metrics._label_sets import set_columns
 
-__all__ = ["SetTarget", "encode_sets", "one_hot"]
+__all__ = ["SetTarget", "encode_sets", "kept_apart", "one_hot"]
 
 Codes = NDArray[np.intp]
 
@@ -89,7 +89,7 @@ class SetTarget:
             return self.form.restore(self.by_column(one_hot(codes, self.sizes)), like=like)
         parts = [classes[code] for classes, code in zip(self.classes, codes.T, strict=True)]
         if self.form is None:
-            return np.column_stack(parts).astype(self.dtype)
+            return np.column_stack([part.astype(self.dtype) for part in parts])
         return _frame(self.form, parts, like)
 
     def by_column(self, by_set: NDArray[Any]) -> NDArray[Any]:
@@ -124,7 +124,7 @@ def encode_sets(Y: Any, label_sets: Any = None) -> tuple[Codes, SetTarget]:
     if Y is None or sparse.issparse(Y):
         return _encode_labels(Y)
     frame = _as_frame(Y)
-    array = _as_array(Y if frame is None else frame.to_numpy())
+    array = _as_array(kept_apart(Y) if frame is None else frame.to_numpy())
     if array.ndim > 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
     if array.ndim == 1:
@@ -132,10 +132,19 @@ def encode_sets(Y: Any, label_sets: Any = None) -> tuple[Codes, SetTarget]:
         return codes[:, None], SetTarget("vector", ("1",), (classes,))
     if array.dtype.kind in "biuf" and np.all((array == 0) | (array == 1)):
         return _encode_labels(Y)
-    if array.shape[1] == 1:
+    if array.shape[1] == 1 and frame is None:
         warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=3)
         return encode_sets(array.ravel())
     return _encode_columns(Y, frame, array)
+
+
+def kept_apart(Y: Any) -> Any:
+    """Return a list of rows with words and numbers as an array of objects: numbers stay numbers."""
+    if isinstance(Y, list) and Y and all(isinstance(row, list | tuple) for row in Y):
+        words = [isinstance(value, str) for row in Y for value in row]
+        if any(words) and not all(words) and len({len(row) for row in Y}) == 1:
+            return np.array(Y, dtype=object)
+    return Y
 
 
 def one_hot(codes: Codes, sizes: Sequence[int]) -> NDArray[np.int8]:
@@ -209,12 +218,15 @@ def _encode_column(column: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes
         raise ValueError(f"column {name!r} of Y contains NaN or infinity.")
     if column.dtype == object and any(value is None or value != value for value in column):
         raise ValueError(f"column {name!r} of Y has missing classes")
+    kinds = {type(value) for value in column} if column.dtype == object else set()
+    if len(kinds) == 1 and issubclass(*kinds, int | float | np.number | np.bool_):
+        column = np.array(column.tolist())
     try:
         classes, codes = np.unique(column, return_inverse=True)
     except TypeError:
-        kinds = sorted({type(value).__name__ for value in column})
+        found = sorted(kind.__name__ for kind in kinds)
         raise ValueError(
-            f"the classes of column {name!r} of Y must be of one kind, not {' and '.join(kinds)}"
+            f"the classes of column {name!r} of Y must be of one kind, not {' and '.join(found)}"
         ) from None
     check_classification_targets(column)
     return classes, codes.reshape(-1).astype(np.intp)
