@@ -42,6 +42,15 @@ def test_exactly_one_half_is_not_enough():
     assert KNNClassifier(2, threshold=0.49).fit(X, Y).predict([[1.0]]).tolist() == [[1, 1]]
 
 
+def test_a_share_that_is_the_threshold_is_not_above_it():
+    for k in range(2, 31):
+        X, Y = np.zeros((k, 1)), np.tri(k, dtype=int)[:, ::-1]
+        share = Y.sum(axis=0) / k
+        for t in share[share < 1.0]:
+            model = KNNClassifier(k, weights="uniform", threshold=t).fit(X, Y)
+            np.testing.assert_array_equal(model.predict(X[:1])[0], share > t)
+
+
 @pytest.mark.parametrize(("measure", "average"), [("micro_f1", "micro"), ("example_f1", "samples")])
 def test_tuning_tries_everything_by_leaving_one_out(measure, average):
     X, Y, _ = data(3, 30)

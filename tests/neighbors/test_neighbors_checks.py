@@ -83,6 +83,16 @@ def test_another_decoder_takes_probabilities_not_the_threshold(estimator, toy):
 
 
 @ours
+def test_a_decoder_set_after_the_fit_changes_nothing(estimator, toy):
+    X, Y = toy
+    model = clone(estimator).set_params(threshold=0.2).fit(X, Y)
+    labels, scores = model.predict(X), model.decision_function(X)
+    model.set_params(decoder="f1")
+    np.testing.assert_array_equal(model.predict(X), labels)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+@ours
 def test_an_index_of_scikit_learns_finds_the_same_neighbours(estimator, toy):
     X, Y = toy
     k = 60 if "tune" in (estimator.n_neighbors,) else 11
@@ -111,6 +121,7 @@ def test_an_index_with_too_few_neighbours_is_told_to_find_more(toy):
         ({"weights": "heavy"}, "weights must be 'uniform', 'mild', 'distance' or 'tune'"),
         ({"measure": "macro_f1"}, "measure must be 'micro_f1' or 'example_f1'"),
         ({"index": 3}, "index must be a transformer like"),
+        ({"index": KNeighborsTransformer(mode="connectivity")}, "index must give distances"),
         ({"empty": "never"}, "empty must be"),
     ],
 )
@@ -132,6 +143,9 @@ def test_bad_parameters_get_one_clear_sentence(estimator, toy, params, reason):
         ({"metric": "x"}, "metric must be 'learned' or 'identity'"),
         ({"neighborhood": "x"}, "neighborhood must be"),
         ({"slack": "x"}, "slack must be"),
+        ({"kernel": "gauss"}, "kernel must be 'linear'"),
+        ({"held_out": "no"}, "held_out must be True or False, not 'no'"),
+        ({"fit_intercept": 0}, "fit_intercept must be True or False, not 0"),
     ],
 )
 def test_bad_parameters_of_the_metric_too(toy, params, reason):

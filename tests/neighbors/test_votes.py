@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logit
 
 import oracles_neighbors as oracle
+from colabel._label_scores import log_odds
 from colabel.metrics import f1_score
 from colabel.neighbors._search import Neighbors
 from colabel.neighbors._tuning import best_cut
@@ -50,6 +50,7 @@ def test_half_of_the_neighbours_is_exactly_one_half():
 def test_the_cut_is_the_best_of_all_that_are_tried(measure, average, monkeypatch):
     monkeypatch.setattr("colabel.neighbors._tuning.ENTRIES", 8)
     thresholds = np.array([0.1, 0.25, 0.3, 0.5, 0.75])
+    odds = lambda p: log_odds(1.0 - p, p)  # noqa: E731
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n, n_labels = int(rng.integers(1, 8)), int(rng.integers(1, 5))
@@ -62,7 +63,7 @@ def test_the_cut_is_the_best_of_all_that_are_tried(measure, average, monkeypatch
             )
             for t in thresholds
         ]
-        found = best_cut(lambda rows, p=p: logit(p)[rows], sparse.csr_array(Y), thresholds, measure)
+        found = best_cut(lambda rows, p=p: odds(p)[rows], sparse.csr_array(Y), thresholds, measure)
         assert found.value == pytest.approx(max(values))
         best = max(i for i, v in enumerate(values) if v >= max(values) - 1e-12)
         assert found.threshold == thresholds[best]

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
 
 from colabel._label_scores import log_odds
 from colabel._parameters import check_choice, check_real, check_whole
@@ -65,6 +64,7 @@ class NeighborClassifier(MultiLabelClassifier):
 
     def _fit(self, X: Any, Y: Any, **_: Any) -> None:
         check_magnitude(X)
+        self._own_cut = self.decoder is None
         self.labels_ = sparse.csr_array(Y, dtype=np.float64)
         self.points_ = self._fit_space(X)
         self.index_ = fit_index(self.index, self.points_)
@@ -135,18 +135,20 @@ class NeighborClassifier(MultiLabelClassifier):
         )
 
     def _decode_table(self, table: ScoreTable, decoder: BaseDecoder | None) -> Decoded:
-        own = decoder is None and self.decoder is None
+        own = decoder is None and self._own_cut
         return super()._decode_table(self._cut(table) if own else table, decoder)
 
     def _column_scores(self, table: ScoreTable) -> Floats:
-        return super()._column_scores(self._cut(table) if self.decoder is None else table)
+        return super()._column_scores(self._cut(table) if self._own_cut else table)
 
     def _cut(self, table: ScoreTable) -> ScoreTable:
         """Move the zero of the scores to the threshold; classes of a 1-D target need none."""
         assert isinstance(table, Modular)
         if self._target.kind == "multiclass":
             return table
-        return Modular(table.unary - logit(self.threshold_))
+        # By the function of the scores: a share that is the threshold is not above it.
+        t = np.asarray(self.threshold_)
+        return Modular(table.unary - log_odds(1.0 - t, t))
 
     def _probabilistic(self) -> bool:
         return True
@@ -164,3 +166,6 @@ class NeighborClassifier(MultiLabelClassifier):
                 "index must be a transformer like scikit-learn's KNeighborsTransformer, "
                 f"not {self.index!r}"
             )
+        mode = getattr(self.index, "mode", "distance")
+        if mode != "distance":
+            raise ValueError(f"index must give distances: mode='distance', not {mode!r}")

@@ -32,6 +32,17 @@ Floats = NDArray[np.float64]
 
 # Up to so many labels the eigenvalue problems are too small to share among threads.
 SMALL = 512
+KERNELS = (
+    "linear",
+    "poly",
+    "polynomial",
+    "rbf",
+    "laplacian",
+    "sigmoid",
+    "cosine",
+    "chi2",
+    "additive_chi2",
+)
 
 
 class LargeMarginKNN(NeighborClassifier):
@@ -59,7 +70,8 @@ class LargeMarginKNN(NeighborClassifier):
         ``P``: ridge regression, on the features or on those of a kernel, or probabilities of
         logistic regressions.
     kernel : str, default="rbf"
-        For ``codewords="kernel"``; a name known to scikit-learn's ``pairwise_kernels``.
+        For ``codewords="kernel"``; a name known to scikit-learn's ``pairwise_kernels``. Those of
+        chi-squared need features that are not negative.
     gamma : float or None, default=None
         Of the kernel; None is one over the number of features times their variance.
     n_landmarks : int, default=1000
@@ -277,6 +289,9 @@ class LargeMarginKNN(NeighborClassifier):
         for name in ("n_landmarks", "margin_neighbors", "max_iter"):
             check_whole(getattr(self, name), name, least=1)
         check_choice(self.codewords, "codewords", ("ridge", "kernel", "logistic"))
+        check_choice(self.kernel, "kernel", KERNELS)
         check_choice(self.metric, "metric", ("learned", "identity"))
         check_choice(self.neighborhood, "neighborhood", ("codewords", "features"))
         check_choice(self.slack, "slack", ("row", "neighbor"))
+        for name in ("fit_intercept", "held_out"):
+            check_choice(getattr(self, name), name, (True, False))

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from colabel.learners.magnitude import squared_norms
+
 __all__ = ["Neighbors", "fit_index", "nearest"]
 
 Floats = NDArray[np.float64]
@@ -89,7 +91,7 @@ def nearest(
     queries = _in_form_of(points, queries)
     if index is not None:
         return _ask_index(index, queries, k, leave_own_out)
-    squares = _squared_norms(points)
+    squares = squared_norms(points)
     step = max(16, BLOCK_BYTES // (8 * n_points))
     parts = [
         _nearest_block(queries[i : i + step], points, squares, k, i if leave_own_out else None)
@@ -117,7 +119,7 @@ def _nearest_block(
     slack = 2.0 * (points.shape[1] + 8) * np.finfo(float).eps
     own = -len(dots) if own is None else own
     count, columns = within_reach(
-        np.ascontiguousarray(dots), _squared_norms(queries), square_p, k, slack, own
+        np.ascontiguousarray(dots), squared_norms(queries), square_p, k, slack, own
     )
     rows = np.repeat(np.arange(len(dots)), count)
     squares = _squared_distances(queries, points, rows, columns)
@@ -135,16 +137,10 @@ def _squared_distances(queries: Any, points: Any, rows: Index, columns: Index) -
         return pair_squares(queries, points, rows, columns)
     entries = max(1, (queries.nnz + points.nnz) // (queries.shape[0] + points.shape[0]))
     parts = [
-        _squared_norms(queries[rows[part]] - points[columns[part]])
+        squared_norms(queries[rows[part]] - points[columns[part]])
         for part in _blocks(len(rows), 32 * entries)
     ]
     return np.concatenate(parts)
-
-
-def _squared_norms(rows: Any) -> Floats:
-    if sparse.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", rows, rows)
 
 
 def _blocks(n: int, bytes_each: int) -> Iterator[slice]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logit
+
+from colabel._label_scores import log_odds
 
 __all__ = ["MEASURES", "THRESHOLDS", "Cut", "best_cut"]
 
@@ -29,14 +30,14 @@ class Cut:
 
 
 def best_cut(
-    log_odds: Callable[[slice], Floats], Y: sparse.csr_array, thresholds: Floats, measure: str
+    score: Callable[[slice], Floats], Y: sparse.csr_array, thresholds: Floats, measure: str
 ) -> Cut:
     """Find the best of some thresholds on probabilities.
 
     Parameters
     ----------
-    log_odds : callable
-        Scores a slice of the rows: (n_rows, n_labels).
+    score : callable
+        Log-odds of a slice of the rows: (n_rows, n_labels).
     Y : CSR array of shape (n_samples, n_labels)
     thresholds : ndarray of shape (n_thresholds,), rising, in (0, 1)
     measure : {"micro_f1", "example_f1"}
@@ -51,7 +52,7 @@ def best_cut(
     An entry is put into the interval of thresholds that it lies in, and counts are summed up from
     above: O(1) an entry for all thresholds together.
     """
-    cuts = logit(thresholds)
+    cuts = log_odds(1.0 - thresholds, thresholds)
     n, n_labels = Y.shape
     step = max(1, ENTRIES // n_labels)
     hits, found, f1 = np.zeros((3, len(cuts)))
@@ -59,7 +60,7 @@ def best_cut(
         rows = slice(i, min(i + step, n))
         truth = Y[rows].toarray() > 0
         n_true = truth.sum(axis=1)[:, None]
-        hit, on = _counts_above(log_odds(rows), truth, cuts)
+        hit, on = _counts_above(score(rows), truth, cuts)
         hits, found = hits + hit.sum(axis=0), found + on.sum(axis=0)
         total = n_true + on
         f1 += np.where(total > 0, 2.0 * hit / np.maximum(total, 1.0), 1.0).sum(axis=0)
