@@ -163,6 +163,12 @@ class Client:
         self.threads = None
 
 
+def cancelled(futures, **options):
+    """Do as Dask does where a future has gone with the last worker that had its data."""
+    if any(future.status == "cancelled" for future in futures):
+        raise distributed.client.FuturesCancelledError([])
+
+
 def test_what_becomes_of_cells_is_told(monkeypatch, caplog):
     caplog.set_level("INFO", "colabel.lab")
     lost = [Future("lost") for _ in range(4)]
@@ -170,7 +176,7 @@ def test_what_becomes_of_cells_is_told(monkeypatch, caplog):
     client = Client(*ends, Future("error", OSError("no. Disk")), Future("pending"))
     monkeypatch.setattr("colabel.lab.cluster._connect", lambda address: client)
     monkeypatch.setattr("colabel.lab.cluster.LOOK", 0.0)
-    monkeypatch.setattr(distributed, "wait", lambda *_, **__: None)
+    monkeypatch.setattr(distributed, "wait", cancelled)
     cluster = Cluster("tcp://far:1")
     assert not cluster.room
     assert "the Dask scheduler at tcp://far:1 has no workers; waiting" in caplog.text

@@ -142,3 +142,13 @@ def test_interrupted_writing_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_whole(tmp_path / "a", b"new")
     assert not list(tmp_path.iterdir())
+
+
+def test_files_of_another_process_are_seen(tmp_path):
+    ours, theirs = (Kept(tmp_path, ["predictions"]) for _ in range(2))
+    assert not ours.has("abc")
+    (tmp_path / "predictions" / "abc.npz.part").touch()
+    assert not ours.has("abc")
+    theirs.write("abc", {"predictions.npz": b"x"})
+    assert ours.has("abc")
+    assert ours.paths("abc", tmp_path) == {"predictions": "predictions/abc.npz"}

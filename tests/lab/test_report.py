@@ -21,7 +21,15 @@ from colabel.lab.report.labels import label_tables
 from colabel.lab.report.models import model_pictures
 from colabel.lab.report.reproduced import paper_rows, reproduced
 from colabel.lab.report.standings import main_measure, standings
-from colabel.lab.report.text import duration, listed, measure_name, number, plural, seconds
+from colabel.lab.report.text import (
+    duration,
+    listed,
+    measure_name,
+    number,
+    plural,
+    printable,
+    seconds,
+)
 from colabel.lab.report.words import about_cells, describe_standing, title_of
 from colabel.lab.results_file import read_results
 from lab.run_samples import write_predictions, write_run
@@ -195,6 +203,12 @@ def test_one_dataset_is_judged_by_its_folds(tmp_path):
     assert re.fullmatch(r"By example F1, best is best on d0: 0\.\d+\.", words_of(alone))
 
 
+def test_one_method_on_several_datasets_is_a_report_too(tmp_path):
+    run = one(write_run(tmp_path / "run", ["d0", "d1"], ["best"]))
+    assert words_of(run) == "No two methods can be compared by example F1."
+    assert "best" in render_page([run])
+
+
 def test_several_datasets_are_judged_by_ranks(tmp_path):
     few = words_of(one(write_run(tmp_path / "few", ["d0", "d1"])))
     assert "best has the best average rank, 1.00, over 2 datasets" in few
@@ -237,6 +251,7 @@ def test_numbers_are_written_as_people_do():
     assert [listed(["a"]), listed(["a", "b"]), listed([*"abc"])] == ["a", "a and b", "a, b and c"]
     assert listed([*"abcdefg"]) == "a, b, c, d and 3 others"
     assert measure_name("ndcg_at_5") == "NDCG at 5"
+    assert printable("p\u00a0= 1\u202f000 \u202e\x07") == "p\u00a0= 1\u202f000 \\u202e\\x07"
 
 
 # --- pictures

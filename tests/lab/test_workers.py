@@ -64,6 +64,15 @@ def test_a_run_goes_on_whatever_its_cells_do(monkeypatch):
     assert found["nothing"].measures == found["warn"].measures == here
 
 
+@linux_only
+def test_where_warnings_are_errors_a_cell_that_warns_has_failed():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = run(variant("warn"), variant("nothing"), jobs=2)
+    assert rows[0].result.status == "failed: UserWarning: mind the step"
+    assert rows[1].result.ok
+
+
 def test_a_cell_that_takes_too_long_is_stopped():
     began = time.monotonic()
     (row,) = run(variant("sleep"), cell_timeout=0.5)

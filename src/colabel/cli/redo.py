@@ -57,9 +57,10 @@ def redo(
     then, now = run_again(run_dir, data=data, method=method, load_data=load, **which)  # type: ignore[arg-type]
     if as_json:
         print_json(_as_dict(then, now))
-        return
     if not now.result.ok:
         raise ColabelError(now.result.status)
+    if as_json:
+        return
     table = plain_table()
     for heading in ("measure", "then", "now", "difference"):
         table.add_column(heading, justify="left" if heading == "measure" else "right")

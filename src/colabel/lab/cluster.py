@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 import colabel
@@ -74,15 +76,12 @@ class Cluster:
         futures = [future for _, future, _ in self._running.values()]
         try:
             if futures:
-                with self._client.as_current():
+                with suppress(CancelledError), self._client.as_current():  # told below
                     wait(futures, timeout=TICK, return_when="FIRST_COMPLETED")
             else:
                 time.sleep(TICK)
         except TimeoutError:
             return []
-        except Exception as error:
-            if type(error).__name__ != "CancelledError":  # told below
-                raise
         found = []
         for number, (cell, future, n_times) in [*self._running.items()]:
             if future.status == "pending":

@@ -73,7 +73,7 @@ class Kept:
 
     def has(self, key: str) -> bool:
         """Say whether all that this run keeps of a cell is there."""
-        return all(key in self._there[kind] for kind in self.kinds)
+        return all(self._name(kind, key) is not None for kind in self.kinds)
 
     def write(self, key: str, files: dict[str, bytes]) -> None:
         """Keep the files of a cell."""
@@ -85,11 +85,18 @@ class Kept:
     def paths(self, key: str, seen_from: Path) -> dict[str, str]:
         """Return the files of a cell by kind, as seen from a folder."""
         here = Path(os.path.relpath(self.folder, seen_from))
-        return {
-            kind: (here / kind / names[key]).as_posix()
-            for kind, names in self._there.items()
-            if key in names
-        }
+        names = {kind: self._name(kind, key) for kind in KINDS}
+        return {kind: (here / kind / name).as_posix() for kind, name in names.items() if name}
+
+    def _name(self, kind: str, key: str) -> str | None:
+        """Return the file of a cell, which another process may have written since we began."""
+        if key not in self._there[kind]:
+            found = (self.folder / kind).glob(f"{key}.*")
+            names = [path.name for path in found if path.suffix != ".part"]
+            if not names:
+                return None
+            self._there[kind][key] = names[0]
+        return self._there[kind][key]
 
 
 def _pack_predictions(prediction: Any, scores: Any, test: Dataset) -> bytes:

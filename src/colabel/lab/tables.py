@@ -74,7 +74,7 @@ def reproduce(
         found = _traced(plan, present, missing, place, callbacks)
     else:
         limits = Limits(jobs, cell_timeout, cell_memory, dask)
-        rows = _run(plan, present, place, limits, keep, done, callbacks)
+        rows = _run(plan, quick, present, place, limits, keep, done, callbacks)
         ours, spread = _summary(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
         means = summarise(rows)
@@ -99,6 +99,7 @@ def reproduce(
 
 def _run(
     plan: Plan,
+    quick: bool,
     present: Iterable[str],
     place: tuple[Place, Place] | None,
     limits: Limits,
@@ -111,7 +112,7 @@ def _run(
     told = {"done": {} if done is None else done, "limits": limits, **callbacks}
     if place is None:
         return run_cells(cells, **told)
-    about = {"plan": plan.name, "seeds": list(plan.seeds)}
+    about = {"plan": plan.name, "quick": quick, "seeds": list(plan.seeds)}
     with run_in_folder(*place, cells, about, keep) as files:
         return run_cells(cells, **files, **told)
 

@@ -200,8 +200,11 @@ class _Worker:
             return None
         result: CellResult
         result, said = pickle.loads(message)
-        for text, category in said:
-            warnings.warn(text, category, stacklevel=2)
+        try:
+            for text, category in said:
+                warnings.warn(text, category, stacklevel=2)
+        except Warning as error:  # where warnings are errors, as in a cell of this process
+            return CellResult(f"failed: {type(error).__name__}: {error}")
         peak = result.peak_memory_mb
         if limits.memory is not None and peak > limits.memory:  # too quick for us to see it
             return CellResult(f"failed: {_too_much(peak, limits.memory)}")
@@ -275,6 +278,8 @@ def _leave_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)  # those that cells have started too
         os._exit(1)
 
 

@@ -13,6 +13,8 @@ __all__ = ["render_latex"]
 _SIGNS = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
+    "\u00a0": "~",
+    "\u202f": r"\,",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",

@@ -55,7 +55,9 @@ def _published(run: Run, measure: str) -> dict[tuple[str, str], float]:
     plan = run.plan
     if plan is None or plan.measure != measure:
         return {}
-    values = {cell: v / 100.0 if plan.percent else v for cell, v in plan.published().items()}
+    # What was published of other data is no measure of this.
+    theirs = {cell: v for cell, v in plan.published().items() if cell[0] not in plan.stand_ins}
+    values = {cell: v / 100.0 if plan.percent else v for cell, v in theirs.items()}
     return {cell: 1.0 - v if plan.as_loss else v for cell, v in values.items()}
 
 

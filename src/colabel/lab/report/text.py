@@ -17,6 +17,8 @@ __all__ = [
 
 # Longer names are cut in the middle, and stand in full at the end of the page.
 NAME_WIDTH = 60
+# Spaces at which no line is broken; Python counts them among what cannot be printed.
+SPACES = "\u00a0\u202f"
 _UPPER = {"f1": "F1", "ndcg": "NDCG", "lrap": "LRAP", "hamming": "Hamming", "jaccard": "Jaccard"}
 
 
@@ -26,7 +28,8 @@ def printable(text: object) -> str:
     if words.isprintable():
         return words
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in words
+        c if c.isprintable() or c in SPACES else c.encode("unicode_escape").decode("ascii")
+        for c in words
     )
 
 

@@ -51,7 +51,7 @@ def about_cells(runs: Sequence[Run]) -> str:
 def describe_standing(standing: Standing, run: Run) -> list[str]:
     """Return sentences about one measure: who is best, how surely, and at what cost."""
     data, methods = standing.compared
-    if not methods or not data:
+    if not methods or not data or (len(data) > 1 and len(methods) < 2):
         return [f"No two methods can be compared by {measure_name(standing.measure)}."]
     if len(data) == 1:
         return [_on_one(standing, data[0]), *_test_on_one(standing, run, data[0])]
