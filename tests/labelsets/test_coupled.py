@@ -180,3 +180,17 @@ def test_rows_that_are_each_of_their_own_class_fit():
     model = CoupledSets(random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.coupling_.temperatures, 1.0)
     assert np.all(np.isfinite(model.predict_proba(X)[0]))
+
+
+@pytest.mark.parametrize("estimator", [LabelPowerset(), BinaryRelevance()], ids=["lp", "br"])
+def test_the_adapter_predicts_the_best_of_its_own_joint_distribution(estimator):
+    data = make_label_sets(150, 3, (3, 3), dependence=0.8, random_state=0)
+    model = OnePerSetClassifier(estimator).fit(data.X, data.classes + 10)
+    table = model.predict_joint(data.X)
+    best = table.labelings[np.argmax(table.scores, axis=1)]
+    found = model.predict(data.X) - 10
+    p = np.exp(table.scores - table.scores.max(axis=1, keepdims=True))
+    p = p / p.sum(axis=1, keepdims=True) @ table.labelings
+    for s, part in enumerate(model.predict_proba(data.X)):
+        np.testing.assert_array_equal(np.argmax(best[:, 3 * s : 3 * s + 3], axis=1), found[:, s])
+        np.testing.assert_allclose(part, p[:, 3 * s : 3 * s + 3], atol=1e-9)

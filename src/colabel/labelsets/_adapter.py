@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel._parameters import check_choice
 from colabel.decoders import OnePerSet
-from colabel.labelsets._base import LabelSetClassifier
+from colabel.labelsets._base import MOST_COMBINATIONS, LabelSetClassifier, all_combinations
 from colabel.labelsets._targets import Codes, one_hot
+from colabel.scores import Modular
 
 __all__ = ["OnePerSetClassifier"]
 
@@ -63,9 +64,13 @@ class OnePerSetClassifier(LabelSetClassifier):
         Y = one_hot(codes, self._target.sizes).astype(np.int64)
         self.estimator_ = clone(self.estimator).fit(X, Y)
 
-    def _predict(self, X: Any) -> Codes:
+    def _is_joint(self) -> bool:
+        """Return whether combinations are chosen by the estimator's table."""
         table = getattr(self.estimator_, "_table", None)
-        if self.rule == "argmax" or table is None or not issubclass(table, OnePerSet.accepts):
+        return self.rule == "joint" and table is not None and issubclass(table, OnePerSet.accepts)
+
+    def _predict(self, X: Any) -> Codes:
+        if not self._is_joint():
             return super()._predict(X)
         stops = np.cumsum(self._target.sizes)
         sets = np.split(np.arange(stops[-1]), stops[:-1])
@@ -73,6 +78,29 @@ class OnePerSetClassifier(LabelSetClassifier):
         return np.column_stack([np.argmax(labels[:, s], axis=1) for s in sets])
 
     def _log_probs(self, X: Any) -> list[Floats]:
+        sizes = self._target.sizes
+        many = np.prod(sizes, dtype=np.float64) > MOST_COMBINATIONS
+        if many or not self._is_joint() or issubclass(self.estimator_._table, Modular):
+            return self._apart(X)
+        combinations, scores = self._joint(X)
+        p = softmax(scores, axis=1)
+        with np.errstate(divide="ignore"):
+            parts = zip(combinations.T, sizes, strict=True)
+            return [np.log(p @ np.eye(size)[code]) for code, size in parts]
+
+    def _joint(self, X: Any) -> tuple[Codes, Floats]:
+        combinations, sizes = all_combinations(self._target.sizes), self._target.sizes
+        parts = zip(self._apart(X), combinations.T, strict=True)
+        apart = np.sum([log_p[:, code] for log_p, code in parts], axis=0)
+        if not self._is_joint():
+            return combinations, apart
+        scores = self.estimator_.predict_joint(X).value_all(one_hot(combinations, sizes))
+        # A list of labelings may have none with one label of each set.
+        lost = np.all(scores == -np.inf, axis=1, keepdims=True)
+        return combinations, np.where(lost, apart, scores)
+
+    def _apart(self, X: Any) -> list[Floats]:
+        """Return the softmax of the label scores in each set."""
         stops = np.cumsum(self._target.sizes)
         scores = label_scores(self.estimator_, X, int(stops[-1]))
         return [log_softmax(part, axis=1) for part in np.split(scores, stops[:-1], axis=1)]
