@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import oracles_label_sets as oracles
@@ -57,7 +58,7 @@ def test_the_gradient_is_that_of_the_objective(edges, monkeypatch):
 
     def keep(objective, start, **options):
         seen.update(objective=objective, size=len(start))
-        return type("Result", (), {"x": start})()
+        return type("Result", (), {"x": start, "status": 0})()
 
     monkeypatch.setattr(coupling, "minimize", keep)
     fit_coupling(log_p, codes, edges, 0.7)
@@ -194,3 +195,11 @@ def test_the_adapter_predicts_the_best_of_its_own_joint_distribution(estimator):
     for s, part in enumerate(model.predict_proba(data.X)):
         np.testing.assert_array_equal(np.argmax(best[:, 3 * s : 3 * s + 3], axis=1), found[:, s])
         np.testing.assert_allclose(part, p[:, 3 * s : 3 * s + 3], atol=1e-9)
+
+
+def test_a_coupling_that_has_not_converged_says_so(monkeypatch):
+    monkeypatch.setattr(coupling, "MAX_ITER", 1)
+    log_p, _ = problem(1, [(1, 0)], n=30)
+    codes = np.column_stack([np.argmax(part, axis=1) for part in log_p])
+    with pytest.warns(ConvergenceWarning, match="not converged"):
+        fit_coupling(log_p, codes, [(1, 0)], 0.1)

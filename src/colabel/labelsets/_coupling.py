@@ -10,6 +10,7 @@ tree is all there is.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
 __all__ = ["TreeCoupling", "fit_coupling", "spanning_tree"]
 
@@ -24,6 +26,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 # A child and its parent; children come before their parents.
 Edge = tuple[int, int]
+# Iterations of L-BFGS.
+MAX_ITER = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +130,14 @@ def fit_coupling(
         gradient = np.concatenate([slopes, *steps]) + penalty * (z - centre)
         return float(value + 0.5 * penalty * np.sum((z - centre) ** 2)), gradient
 
-    found = minimize(objective, centre, jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    limit = {"maxiter": MAX_ITER}
+    found = minimize(objective, centre, jac=True, method="L-BFGS-B", options=limit)
+    if found.status == 1:  # a step too small to matter, status 2, is as good as the end
+        warnings.warn(
+            f"the coupling has not converged in {MAX_ITER} iterations; a larger penalty helps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return model(found.x)
 
 
