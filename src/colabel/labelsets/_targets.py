@@ -219,7 +219,7 @@ def _encode_column(column: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes
     if column.dtype == object and any(value is None or value != value for value in column):
         raise ValueError(f"column {name!r} of Y has missing classes")
     kinds = {type(value) for value in column} if column.dtype == object else set()
-    if len(kinds) == 1 and issubclass(*kinds, int | float | np.number | np.bool_):
+    if len(kinds) == 1 and issubclass(next(iter(kinds)), int | float | np.number | np.bool_):
         column = np.array(column.tolist())
     try:
         classes, codes = np.unique(column, return_inverse=True)
