@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from colabel.embedding import MaxMarginOutputCode
+from colabel.embedding import CCAOutputCode, MaxMarginOutputCode
 from colabel.embedding._code_margins import CodeMargins
 from colabel.learners.metric_bundle import minimise_planes
 from embedding.oracles_embedding import margin_loss, margin_minimum
@@ -107,6 +107,16 @@ def test_codes_are_eigenvectors_of_the_metric_and_keep_it():
     np.testing.assert_allclose(model.metric_, 2.0 * V @ V.T, atol=1e-9)
     assert MaxMarginOutputCode(1, C=5.0).fit(X, Y).components_.shape == (1, 4)
     assert 0.0 <= model.gap_ <= model.history_[-1]
+
+
+def test_labels_that_exclude_one_another_do_not_freeze_mean_field():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 10))
+    Y = np.eye(4, dtype=int)[np.argmax(X[:, :4] + 0.3 * rng.normal(size=(600, 4)), axis=1)]
+    model = MaxMarginOutputCode().fit(X[:300], Y[:300])
+    assert np.mean((model.predict(X[300:]) == Y[300:]).all(axis=1)) > 0.7
+    # Whether rounding keeps the sum of the labels or not, it is not trusted beyond reason.
+    assert CCAOutputCode().fit(X[:300], Y[:300]).precision_.max() < 20.0
 
 
 def test_too_few_planes_are_a_warning():

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from colabel._parameters import check_real
 from colabel.decoders import BaseDecoder
 from colabel.embedding._moments import centred_product, label_scatter
-from colabel.embedding._output_code import LEAST_VARIANCE, OutputCode
+from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
 from colabel.learners.codewords import RidgeFit
 
@@ -87,7 +87,8 @@ class CCAOutputCode(OutputCode):
     -----
     Directions solve ``S_yx (S_xx + alpha/n I)^-1 S_xy v = rho^2 S_yy v``. Those without a
     correlation are left out, and so are combinations of labels that do not vary; hence constant
-    labels are predicted by their share alone. ``s_k^2`` is at least a thousandth.
+    labels are predicted by their share alone. ``s_k^2`` is at least a thousandth, and
+    ``|v_k|^2 / 20`` times the mean variance of a label.
 
     For ``n`` rows, ``d`` features and ``q`` labels the fit takes O(q^3 + n q^2) beside the
     regressions, and O(q^2) memory; mean field O(q) for each mean that moves, at most O(q^2) a row
@@ -137,11 +138,10 @@ class CCAOutputCode(OutputCode):
         n, q = Y.shape
         between = centred_product(X, Y).T @ fit.coef / n
         within = label_scatter(Y) / n
-        within += self.shrinkage * np.trace(within) / q * np.eye(q)
-        V, self.correlations_ = canonical_directions(between, within, n_codes(self.n_components, q))
+        shrunk = within + self.shrinkage * np.trace(within) / q * np.eye(q)
+        V, self.correlations_ = canonical_directions(between, shrunk, n_codes(self.n_components, q))
         error = np.einsum("qk,qk->k", residual @ V, V)
-        # Along each direction the labels have variance one.
-        return V, 1.0 / np.maximum(error, LEAST_VARIANCE)
+        return V, 1.0 / floored(error, V, within)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -18,7 +18,7 @@ from colabel._parameters import check_real, check_whole
 from colabel.decoders import BaseDecoder
 from colabel.embedding._code_margins import CodeMargins
 from colabel.embedding._moments import label_scatter
-from colabel.embedding._output_code import LEAST_VARIANCE, OutputCode
+from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
 from colabel.learners.codewords import RidgeFit
 from colabel.learners.metric_bundle import minimise_planes
@@ -151,10 +151,11 @@ class MaxMarginOutputCode(OutputCode):
         if self.variance == "unit":
             return V, np.full(V.shape[1], 2.0)
         error = np.einsum("qk,qk->k", residual @ V, V)
-        spread = np.einsum("qk,qk->k", label_scatter(Y) @ V, V) / Y.shape[0]
+        within = label_scatter(Y) / Y.shape[0]
         # A combination of labels that does not vary says nothing.
-        V, error, spread = V[:, spread > 0.0], error[spread > 0.0], spread[spread > 0.0]
-        return V, 1.0 / np.maximum(error, LEAST_VARIANCE * spread)
+        varies = np.einsum("qk,qk->k", within @ V, V) > 0.0
+        V, error = V[:, varies], error[varies]
+        return V, 1.0 / floored(error, V, within)
 
     def _learn(self, Y: sparse.csr_array, Z: Floats) -> Floats:
         """Return ``V``, most important columns first."""

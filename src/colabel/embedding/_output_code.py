@@ -23,12 +23,15 @@ from colabel.learners.logistic import fit_logistic
 from colabel.learners.magnitude import check_magnitude
 from colabel.scores import Pairwise, ScoreTable
 
-__all__ = ["OutputCode"]
+__all__ = ["OutputCode", "floored"]
 
 Floats = NDArray[np.float64]
 
 # A projection is never trusted more than this share of the labels' own variance along it.
 LEAST_VARIANCE = 1e-3
+# Nor more than this share of the mean variance of a label. Where labels exclude one another their
+# sum hardly varies at all, and a share of that would tie the labels too tightly for mean field.
+LEAST_SHARE = 0.05
 # How far the logistic regressions may be from their optimum, relative to it.
 LOGISTIC_TOL = 1e-6
 
@@ -123,3 +126,18 @@ class OutputCode(MultiLabelClassifier):
             check_real(self.alpha, "alpha", least=0.0)
         check_real(self.code_weight, "code_weight", least=0.0)
         check_choice(self.variance, "variance", self._variances)
+
+
+def floored(error: Floats, V: Floats, within: Floats) -> Floats:
+    """Return variances of errors along the columns of ``V``, none too small to be trusted.
+
+    Parameters
+    ----------
+    error : ndarray of shape (n_codes,)
+    V : ndarray of shape (n_labels, n_codes)
+    within : ndarray of shape (n_labels, n_labels)
+        Covariances of the labels.
+    """
+    spread = np.einsum("qk,qk->k", within @ V, V)
+    usual = np.trace(within) / len(within) * np.einsum("qk,qk->k", V, V)
+    return np.maximum(error, np.maximum(LEAST_VARIANCE * spread, LEAST_SHARE * usual))
