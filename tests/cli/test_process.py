@@ -113,7 +113,7 @@ def test_a_pipe_closed_early_makes_no_noise(call):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT between processes")
 def test_interrupting_ends_with_130_and_keeps_what_is_done(tmp_path):
-    call = ["compare", "yeast", "-m", "br", "--split", "cv:40", "-o", "r"]
+    call = ["compare", "yeast", "-m", "br", "--split", "cv:400", "-o", "r"]
 
     def listen():  # a shell in the background would have us ignore the signal
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -131,7 +131,7 @@ def test_interrupting_ends_with_130_and_keeps_what_is_done(tmp_path):
     so_far, stopped = err.decode().splitlines()
     n_done = results.read_text().count(",ok,")
     assert so_far == (
-        f"colabel: {n_done} of 40 cells are done and kept; the same command goes on from there"
+        f"colabel: {n_done} of 400 cells are done and kept; the same command goes on from there"
     )
     assert stopped == "colabel: stopped"
     assert results.read_text().count(",ok,") >= 2
