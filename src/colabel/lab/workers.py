@@ -108,10 +108,11 @@ class Workers:
     @property
     def room(self) -> bool:
         """Whether a worker is free; one is started where there may be more."""
-        free = [worker for worker in self._workers if worker.number is None]
+        free = any(worker.ready and worker.number is None for worker in self._workers)
         if not free and len(self._workers) < self.limits.jobs:
+            # Beside those that are still starting: they need a second or two.
             self._workers.append(_Worker(max(1, cpu_count() // self.limits.jobs)))
-        return any(worker.ready for worker in free)
+        return free
 
     def submit(self, number: int, cell: Cell) -> None:
         """Begin a cell, which is called by a number; there must be room."""
