@@ -83,6 +83,12 @@ def test_csv_has_the_papers_number_in_units_of_the_measure(tmp_path, registry):
     }
 
 
+def test_csv_has_no_published_number_of_other_data(tmp_path, registry):
+    reproduce(a_plan(stand_ins={"three": "one"}), tmp_path / "me-2020.table1")
+    lines = [*csv.DictReader(io.StringIO(render_csv(read_runs([tmp_path]))))]
+    assert {x["data"] for x in lines if x["published"]} == {"one"}
+
+
 def test_markdown_has_a_table_for_each_measure(tmp_path):
     failed = {("d1", "worst"): "failed: too slow"}
     text = render_markdown(read_runs([write_run(tmp_path / "run", failed=failed)]))

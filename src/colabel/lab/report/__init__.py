@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from colabel.exceptions import UnknownNameError
+from colabel.lab.files import write_whole
 from colabel.lab.report.latex import render_latex
 from colabel.lab.report.markdown import render_markdown
 from colabel.lab.report.page import render_page
@@ -59,12 +60,7 @@ def write_report(
     output = Path(output)
     render = FORMATS[format_of(output, format)]
     text = render(read_runs(folders))
-    part = output.with_name(f"{output.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="")
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(output, text.encode())
 
 
 def format_of(output: Path, format: str | None = None) -> str:
