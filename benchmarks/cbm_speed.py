@@ -7,6 +7,7 @@ Sections (``python cbm_speed.py [SECTION ...]``):
 ``jobs``    two threads against one
 ``imdb``    120 919 x 1 001 sparse features, K = 30: seconds and peak memory
 
+``jobs`` takes 6 000 rows at most. Goals are the constants below; exits with 1 if one is missed.
 One core unless said: run with OMP_NUM_THREADS=1. Rates of matrix products are those of the M-steps'
 solvers over the time of the whole fit, its start and E-steps included. Times are the least of a few
 repeats; those of ``scene`` and ``em`` are CPU seconds, which a busy machine lengthens less.
@@ -37,6 +38,8 @@ from colabel.mixture._conditional import START_TOL
 from colabel.mixture._crew import runner
 
 RESULTS = Path(__file__).parent / "results" / "cbm_speed.json"
+GOAL_FITS, GOAL_GIB = 200, 4
+GOAL_EM = {"scene": 5, "yeast": 5, "mediamill-small": 15, "tmc2007-500": 15}
 
 
 def seconds(work, repeats=3, clock=time.perf_counter):
@@ -86,11 +89,11 @@ def scene():
     one = seconds(lambda: LogisticRegression().fit(train.X, train.Y[:, 0]), 10, clock)
     print(
         f"scene K = 50, 12 steps: {ours:.2f} s = {ours / one:.0f} fits of LogisticRegression to "
-        f"one label ({1e3 * one:.1f} ms); goal 200"
+        f"one label ({1e3 * one:.1f} ms); goal {GOAL_FITS}"
     )
     model = CBM(50, n_steps=12, tol=-1.0, random_state=0)
     more = rates(model, train.X, train.Y, ours, load("scene:test").X)
-    return {"seconds": ours, "fits": ours / one, **more}
+    return {"seconds": ours, "fits": ours / one, "met": ours / one <= GOAL_FITS, **more}
 
 
 class NaiveEM:
@@ -178,7 +181,7 @@ def em(name, n_components, most_steps, cap=240.0, rows=None):
     )
     more = rates(best, X, Y, ours, Xt)
     result = {"ours": ours, "naive": spent, "ratio": spent / ours, "reached": bool(found >= goal)}
-    return result | more
+    return result | more | {"met": spent / ours >= GOAL_EM[name]}
 
 
 def _split(name, rows):
@@ -213,26 +216,24 @@ def jobs():
         one, two = np.min(each, axis=0)
         print(f"{name}: one thread {one:.3f} s, two {two:.3f} s: {one / two:.2f}x", flush=True)
         found[name] = one / two
-    return found
+    return found | {"met": min(found.values()) > 1.0}
 
 
 def imdb():
     data = load("imdb")
-    order = np.random.default_rng(0).permutation(data.X.shape[0])
-    train, test = data.take(np.sort(order[:80000])), data.take(np.sort(order[80000:]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     started = time.perf_counter()
-    clf = CBM(30, n_steps=5, random_state=0, n_jobs=2).fit(train.X, train.Y)
+    clf = CBM(30, n_steps=5, random_state=0, n_jobs=2).fit(data.X, data.Y)
     fitted = time.perf_counter() - started
-    accuracy = clf.score(test.X, test.Y)
+    accuracy = clf.score(data.X, data.Y)
     predicted = time.perf_counter() - started - fitted
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"imdb {train.X.shape}, K = 30, 5 steps, two threads: fit {fitted:.0f} s, predict "
-        f"{test.X.shape[0] / predicted:.0f} rows/s, subset accuracy {accuracy:.4f}, peak "
-        f"{peak:.2f} GiB ({before:.2f} with the data alone); goal below 4"
+        f"imdb {data.X.shape}, K = 30, 5 steps, two threads: fit {fitted:.0f} s, predict "
+        f"{data.X.shape[0] / predicted:.0f} rows/s, {accuracy:.4f} of its own label sets right, "
+        f"peak {peak:.2f} GiB ({before:.2f} with the data alone); goal below {GOAL_GIB}"
     )
-    return {"fit": fitted, "peak_gib": peak}
+    return {"fit": fitted, "peak_gib": peak, "met": peak < GOAL_GIB}
 
 
 SECTIONS = {
@@ -241,7 +242,7 @@ SECTIONS = {
         em("scene", 20, 12),
         em("yeast", 30, 5),
         em("mediamill-small", 30, 5),
-        em("tmc2007-500", 20, 4, rows=6000),
+        em("tmc2007-500", 20, 4),
     ],
     "jobs": jobs,
     "imdb": imdb,
@@ -253,9 +254,10 @@ def main():
     print(f"peak of a matrix product here: {gemm_peak():.0f} GFLOP/s in single precision")
     found = {name: SECTIONS[name]() for name in sys.argv[1:] or SECTIONS}
     RESULTS.parent.mkdir(exist_ok=True)
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps({**known, **found}, indent=1, default=float))
+    RESULTS.write_text(json.dumps(found, indent=1, default=float))
+    rows = [row for part in found.values() for row in (part if isinstance(part, list) else [part])]
+    return int(not all(row["met"] for row in rows))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

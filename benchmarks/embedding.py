@@ -4,7 +4,7 @@
 is named; data are looked for as everywhere (``COLABEL_DATA``). Micro-F1 and example-F1, mean and
 standard deviation over the folds of ``cv:10``, CPU seconds of a fit and of predicting a fold.
 Thresholds of rows with "+global" are tuned on training rows. The defaults were chosen on folds of
-the same data, split otherwise, so they are no blind test.
+the same data, split otherwise, so they are no blind test (embedding_defaults.py chooses them anew).
 """
 
 import json

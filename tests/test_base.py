@@ -46,6 +46,7 @@ def test_the_class_predicted_has_the_largest_score(estimator, n_classes):
         if hasattr(model, "predict_proba"):
             p = model.predict_proba(X)
             np.testing.assert_array_equal(p.argmax(axis=1), best)
+        if hasattr(model, "predict_top_m"):
             disagreed += np.sum(model.predict_joint(X).marginals().argmax(axis=1) != best)
     if isinstance(estimator, ConditionalBernoulliMixture) and n_classes == 5:
         assert disagreed  # marginals would have said otherwise
@@ -101,6 +102,26 @@ def test_top_m_keeps_the_policy_about_the_empty_labeling():
     np.testing.assert_array_equal(forbidden[:, 0], clf.predict(X))
     with pytest.raises(ValueError, match="m must be a whole number, 1 to 3"):
         clf.predict_top_m(X, 4)
+
+
+@pytest.mark.parametrize("estimator", JOINT, ids=str)
+def test_one_rule_for_the_number_of_labelings(estimator):
+    """No more than there are; what a model does not know is filled up, never with the empty one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    Y = (X + 0.3 * rng.normal(size=(120, 2)) > 0.5).astype(int)
+    Y[~Y.any(axis=1), rng.integers(2)] = 1
+    Y[:5] = 0
+    for empty, most in (("allow", 4), ("forbid", 3)):
+        model = clone(estimator).set_params(empty=empty).fit(X, Y)
+        labelings, log_p = model.predict_top_m(X, most)
+        assert labelings.shape == (120, most, 2)
+        if empty == "forbid":
+            assert labelings.any(axis=2).all()
+        again = (labelings[:, 1:] == labelings[:, :1]).all(axis=2)
+        assert np.isneginf(log_p[:, 1:][again]).all()
+        with pytest.raises(ValueError, match=f"1 to {most} .the number of labelings., not 9"):
+            model.predict_top_m(X, 9)
 
 
 def test_top_m_is_where_the_message_says(toy):

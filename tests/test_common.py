@@ -54,7 +54,7 @@ ESTIMATORS = [
     RankSVM(max_iter=200),
     RankSVM(kernel="linear", max_iter=200, tol=1e-2),
     MLRBF(random_state=0),
-    BPMLL(8, max_iter=3, n_networks=2, random_state=0),
+    BPMLL(8, patience=1, n_models=2, random_state=0),
     *(
         TunedThreshold(QUICK, rule=rule, cv=2, random_state=0)
         for rule in ("global", "per_label", "top_1", "cardinality")

@@ -8,10 +8,10 @@ import pytest
 import colabel
 
 ROOT = Path(colabel.__file__).parent
-GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores"}
+GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress"}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
-CORE = GROUND | TABLES | ROLES | {"_kernels", "compat", "base", "_targets", "_meta"}
+CORE = GROUND | TABLES | ROLES | {"_kernels", "compat", "base", "_targets", "_meta", "_weighted"}
 FAMILIES = {
     "structured",
     "mixture",
@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "_sklearn": set(),
     "_parameters": set(),
     "_label_scores": set(),
+    "_progress": set(),
     "_kernels": set(),
     "scores": GROUND,
     "results": GROUND,
@@ -40,6 +41,7 @@ MAY_IMPORT = {
     "_targets": GROUND,
     "base": GROUND | TABLES | {"_targets", "compat", "decoders"},
     "_meta": GROUND | {"base"},
+    "_weighted": GROUND | {"base", "learners"},
     "metrics": GROUND | {"_kernels"},
     "datasets": GROUND | {"_kernels"},
     "model_selection": CORE | {"metrics"},

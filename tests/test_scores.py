@@ -164,6 +164,21 @@ def test_arrays_are_float64_contiguous_and_labelings_int8():
     assert Support([[True, False]], [[0.0]]).labelings.dtype == np.int8
 
 
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.3])
+def test_pairwise_values_of_few_and_of_many_labels(share):
+    for seed in range(30):
+        rng = np.random.default_rng((seed, int(100 * share)))
+        n, V = int(rng.integers(30, 60)), int(rng.integers(2, 30))
+        i, j = np.triu_indices(V, 1)
+        table = Pairwise(rng.normal(size=(n, V)), np.stack([i, j], axis=1), rng.normal(size=len(i)))
+        # Labels may be soft, or negative.
+        Z = rng.normal(size=(n, V)) * (rng.random((n, V)) < share)
+        pairs = 0.5 * np.einsum("ni,ij,nj->n", Z, table.dense(), Z)
+        np.testing.assert_allclose(
+            table.value(Z), (table.unary * Z).sum(axis=1) + pairs, atol=1e-12
+        )
+
+
 def test_pairwise_reads_and_writes_dense_couplings():
     for seed in range(20):
         table = instances.pairwise(seed, n_labels=5)

@@ -38,6 +38,7 @@ def check_real(
 
 def check_choice(value: Any, name: str, known: Sequence[Any]) -> None:
     """Refuse what is not one of ``known``."""
+    value = bool(value) if isinstance(value, np.bool_) else value
     if not any(value is one or (isinstance(value, str) and value == one) for one in known):
         *most, last = map(repr, known)
         raise ValueError(f"{name} must be {', '.join(most)} or {last}, not {value!r}")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples as n_rows
 
 __all__ = [
     "check_weight",
+    "last_step",
     "n_rows",
     "one_score_per_class",
     "routing_enabled",
@@ -35,6 +36,20 @@ def take_params(X: Any, params: dict[str, Any], rows: Any = None) -> dict[str, A
 def check_weight(sample_weight: Any, X: Any) -> Any:
     """Return sample weights as a float64 array: one a row, not negative, not all zero."""
     return _check_sample_weight(sample_weight, X, dtype="float64", ensure_non_negative=True)
+
+
+def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Go into fitted pipelines and searches: what stands at their end, and the rows it would see.
+
+    They pass on only methods that scikit-learn knows of, which ``predict_joint`` is not.
+    """
+    while hasattr(estimator, "steps") or hasattr(estimator, "best_estimator_"):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+            continue
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        estimator = estimator[-1]
+    return estimator, X
 
 
 def one_score_per_class(estimator: Any) -> Any:

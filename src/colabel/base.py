@@ -88,7 +88,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             self._table,
             self.decoder_,
             attractive=self._attractive,
-            distribution=self._probabilistic(),
+            distribution=self._has_joint(),
         )
         self._fit(X, labels if self._sparse_labels else dense_labels(labels), **fit_params)
         return self
@@ -105,7 +105,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Y : same container as the ``y`` given to ``fit``
             For a 1-D target, the class whose labeling scores best.
         """
-        parts = [self._decode_table(table, None).labels for table in self._blocks(X)]
+        check_is_fitted(self)
+        tables = self._blocks(X, self.decoder_)
+        parts = [self._decode_table(table, None).labels for table in tables]
         if self._target.kind == "sparse":
             labels = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
         else:
@@ -131,7 +133,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if decoder is not None and self._target.one_dimensional:
             raise ValueError("a 1-D target has one class per sample; there is no other decoding")
         chosen = None if decoder is None else make_decoder(decoder, self._table)
-        return Decoded.concatenate([self._decode_table(table, chosen) for table in self._blocks(X)])
+        tables = self._blocks(X, chosen or self.decoder_)
+        return Decoded.concatenate([self._decode_table(table, chosen) for table in tables])
 
     def predict_joint(self, X: Any) -> ScoreTable:
         """Return the score table: what the model says about every labeling of every sample.
@@ -170,7 +173,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             start = stop
         return np.concatenate(parts)
 
-    @available_if(lambda self: self._probabilistic())
+    @available_if(lambda self: self._has_joint())
     def predict_top_m(self, X: Any, m: int = 5) -> tuple[Labels, Floats]:
         """Predict the ``m`` most probable labelings, most probable first.
 
@@ -178,20 +181,27 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
         m : int, default=5
-            At most the number of labelings that there are.
+            At most the number of labelings that there are: ``2^n_labels``, one less where
+            ``predict`` never gives the empty one.
 
         Returns
         -------
         labelings : ndarray of shape (n_samples, m, n_labels), int8
             Without the empty one, where ``predict`` never gives it.
         log_probabilities : ndarray of shape (n_samples, m)
-            ``-inf`` where the model knows of fewer labelings, as a beam or a vote does.
+            ``-inf`` where the model knows of fewer labelings, as a beam or a vote does; the most
+            probable one stands there again.
         """
         check_is_fitted(self)
         check_whole(m, "m", least=1)
         if self._target.one_dimensional:
             raise ValueError("a 1-D target has classes, not labelings; see predict_proba")
-        parts = [self._top_m(table, m) for table in self._blocks(X)]
+        most = 2**self._n_columns - self._nonempty
+        if m > most:
+            raise ValueError(
+                f"m must be a whole number, 1 to {most} (the number of labelings), not {m}"
+            )
+        parts = [self._top_m(table, m) for table in self._ranked_blocks(X)]
         labelings, log_p = zip(*parts, strict=True)
         return np.concatenate(labelings), np.concatenate(log_p)
 
@@ -222,6 +232,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """Score validated rows."""
         raise NotImplementedError
 
+    def _scores_for(self, X: Any, decoder: BaseDecoder | None) -> ScoreTable:
+        """Score validated rows for a decoder, which may need less than the table of ``_scores``.
+
+        ``None`` asks for marginals.
+        """
+        return self._scores(X)
+
     def _log_prob(self, X: Any, Y: Labels) -> Floats:
         """Log-probability of one labeling of each validated row."""
         return self._scores(X).log_prob(Y)
@@ -246,8 +263,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return self.empty == "forbid"
 
     def _probabilistic(self) -> bool:
-        """Whether the score table is a distribution; known before fitting."""
+        """Whether the model has probabilities; known before fitting."""
         return issubclass(self._table, Mixture)
+
+    def _has_joint(self) -> bool:
+        """Whether the score table is a distribution over labelings; known before fitting."""
+        return self._probabilistic()
 
     def _has_label_scores(self) -> bool:
         """Whether the table gives each label a score of its own; known before fitting."""
@@ -264,9 +285,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
-    def _blocks(self, X: Any) -> Iterator[ScoreTable]:
+    def _blocks(self, X: Any, decoder: BaseDecoder | None = None) -> Iterator[ScoreTable]:
         for rows in self._row_blocks(X):
-            yield self._scores(rows)
+            yield self._scores_for(rows, decoder)
+
+    def _ranked_blocks(self, X: Any) -> Iterator[ScoreTable]:
+        """Yield tables in which the best labelings are to be found."""
+        return self._blocks(X, make_decoder("subset", self._table))
 
     def _row_blocks(self, X: Any) -> Iterator[Any]:
         """Yield validated rows, as many at a time as the memory budget has room for."""
@@ -295,8 +320,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _top_m(self, table: ScoreTable, m: int) -> tuple[Labels, Floats]:
         known = min(m, table.scores.shape[1]) if isinstance(table, Support) else m
         labelings, log_p = top_m(table, known, nonempty=self._nonempty)
-        rest = (0, 0), (0, m - known)
-        return np.pad(labelings, (*rest, (0, 0))), np.pad(log_p, rest, constant_values=-np.inf)
+        again = np.repeat(labelings[:, :1], m - known, axis=1)
+        unknown = np.full((len(log_p), m - known), -np.inf)
+        return np.concatenate([labelings, again], axis=1), np.column_stack([log_p, unknown])
 
     def _class_labelings(self) -> Labels:
         if self._target.kind == "binary":

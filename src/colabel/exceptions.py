@@ -8,6 +8,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "UnknownNameError",
+    "is_interrupt",
 ]
 
 
@@ -68,3 +69,15 @@ class ModelFileError(ColabelError, ValueError):
 
 class IncompatibleError(ColabelError, TypeError):
     """Two components (table, loss, decoder) do not fit together."""
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether Ctrl-C is behind an error.
+
+    Compiled code that a signal reaches as it returns raises ``SystemError``, with the
+    ``KeyboardInterrupt`` as its cause.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause is not None

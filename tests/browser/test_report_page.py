@@ -69,6 +69,7 @@ def plain(browser, tmp_path_factory):
     write_run(
         folder / "run",
         [f"d{i}" for i in range(5)],
+        ("best", "fair", "middle", "worst"),
         failed={("d3", "worst"): "failed: stopped after 120 s, the limit of a cell"},
         no_scores=("middle",),
         left_out=(("d2", "worst"),),
@@ -113,10 +114,10 @@ def test_columns_sort_both_ways_with_empty_places_last(plain):
 def test_rows_and_columns_are_filtered(plain):
     form = "form[data-table=run-1-means]"
     choose(plain, f"{form} select", "1")
-    assert sorted(plain.run(ROWS)) == ["best", "middle", "worst"]
+    assert sorted(plain.run(ROWS)) == ["best", "fair", "middle", "worst"]
     choose(plain, f"{form} input[type=search]", "OR")
     assert plain.run(ROWS) == ["worst"]
-    assert plain.run(f"document.querySelector('{form} output').textContent") == "1 of 15 rows shown"
+    assert plain.run(f"document.querySelector('{form} output').textContent") == "1 of 20 rows shown"
     hidden = f"[...document.querySelectorAll('{MEANS} tr')].map(r => r.cells[2].hidden)"
     box = f"document.querySelector('{form} input[type=checkbox]').click()"
     assert not any(plain.run(hidden))
@@ -125,7 +126,7 @@ def test_rows_and_columns_are_filtered(plain):
     plain.run(box)
     for field in ("select", "input[type=search]"):
         choose(plain, f"{form} {field}", "")
-    assert len(plain.run(ROWS)) == 15
+    assert len(plain.run(ROWS)) == 20
 
 
 def test_one_measure_is_shown_at_a_time(plain):
@@ -143,6 +144,8 @@ def test_one_measure_is_shown_at_a_time(plain):
 def test_no_place_is_empty(plain):
     empty = "[...document.querySelectorAll('td, th')].filter(c => !c.textContent.trim()).length"
     assert plain.run(empty) == 0
+    silent = "[...document.querySelectorAll('td.none')].filter(c => !c.title).length"
+    assert plain.run(silent) == 0
     reasons = "[...document.querySelectorAll('td.none')].map(c => c.textContent + ': ' + c.title)"
     found = set(plain.run(reasons))
     assert "failed: failed: stopped after 120 s, the limit of a cell" in found

@@ -242,12 +242,20 @@ def test_an_unwritable_file_is_named(run, fails, files, model, monkeypatch):
     assert sentence == "colabel: p.csv: Permission denied\n"
 
 
+def in_compiled_code():
+    """Return what a compiled function raises when Ctrl-C comes as it returns."""
+    error = SystemError("returned a result with an exception set")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
         (MemoryError(), 1, "out of memory"),
         (MemoryError("Unable to allocate 9 TiB"), 1, "out of memory; Unable to allocate 9 TiB"),
         (KeyboardInterrupt(), 130, "stopped"),
+        (in_compiled_code(), 130, "stopped"),
         (ValueError("two\n\n  lines"), 1, "two lines"),
         (OSError("odd"), 1, "odd"),
         (ValueError("Input X is bad.\nYou might " + "consider " * 40), 1, "Input X is bad"),

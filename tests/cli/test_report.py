@@ -1,6 +1,10 @@
 """report and redo: files written, sentences printed, calls that are wrong."""
 
+import html
 import json
+import os
+import re
+import shlex
 
 import pytest
 
@@ -45,6 +49,27 @@ def test_redo_sets_now_beside_then(run, files, tmp_path):
     outcome = run("redo", "runs", "--data", data, "--method", "br", *labels, "--json")
     found = json.loads(outcome.out)
     assert found["then"]["lrap"] == found["now"]["lrap"]
+
+
+def test_the_commands_of_a_report_run(run, files, tmp_path):
+    """Each command of every cell is called as it stands on the page."""
+    data = os.path.relpath(files / "small.csv", tmp_path)
+    (tmp_path / "plan.toml").write_text(
+        f'data = [{{ name = "{data}", labels = -3, split = "holdout:0.3" }}]\n'
+        'methods = ["rml", { method = "br", name = "br, strong", parameters = { C = 0.01 } }]\n'
+    )
+    run("compare", "--plan", "plan.toml", "-o", "planned")
+    flags = ("--labels", "-3", "--split", "holdout:0.3", "-o", "flagged")
+    run("compare", data, "-m", "br", *flags)
+    run("report", "planned", "flagged", "-o", "report.html")
+    page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    commands = re.findall(r'<code class="command">colabel (.*?)</code>', page)
+    assert [command.split()[0] for command in commands] == ["redo"] * 3 + ["compare"] * 2
+    for command in commands:
+        outcome = run(*shlex.split(command))
+        assert outcome.code == 0, (command, outcome)
+        if command.startswith("redo"):
+            assert outcome.out.count("+0.0000") == 14
 
 
 def test_redo_of_a_cell_that_fails_says_why(fails, finished):

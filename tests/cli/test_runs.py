@@ -229,13 +229,14 @@ def test_a_table_of_generated_data_shows_bound_and_spread(run, own_plans):
     title, heading, _, bound, mine, weak = outcome.out.splitlines()[:6]
     assert title == "test-2024.table1: Made (subset_accuracy, per cent)"
     assert heading.split("  ")[-1].strip().endswith("% of bound paper's %")
-    assert bound.split() == ["made", "upper", "bound", "95.0", "±", "5.0", "80.0"]
+    assert bound.split() == ["made", "upper", "bound", "95.0", "±", "7.1", "80.0"]
     assert re.fullmatch(r"made +BR +\d+\.\d ± +\d+\.\d +60\.0 +\d+\.\d +75\.0", mine.strip())
     assert "–" in weak
     (found,) = json.loads(run("reproduce", "test-2024.table1", "-o", "r", "--json").out)
     assert (found["percent"], found["picture"]) == (True, None)
     first, second, third = found["cells"]
-    assert (first["method"], first["paper"], first["spread"]) == ("upper bound", 80.0, 5.0)
+    assert (first["method"], first["paper"]) == ("upper bound", 80.0)
+    assert first["spread"] == pytest.approx(50**0.5), "of 90 and 100, n - 1 in the denominator"
     share = 100 * second["ours"] / first["ours"]
     assert f"{share:.1f}" in mine
     assert third["paper"] is None

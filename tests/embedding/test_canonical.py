@@ -9,7 +9,7 @@ from sklearn.cross_decomposition import CCA
 import oracles
 from colabel.decoders import BranchAndBound, MeanField
 from colabel.embedding import CCAOutputCode
-from colabel.embedding._canonical import canonical_directions
+from colabel.embedding._canonical import canonical_directions, constant_directions
 
 
 def data(seed, n=80, d=6, q=4):
@@ -51,13 +51,39 @@ def test_there_are_no_more_variates_than_features_or_labels_that_vary():
     assert CCAOutputCode(1).fit(X, Y).components_.shape == (1, 5)
     Y[:, 1], Y[:, 2] = 1, Y[:, 0]
     X, _ = data(2, d=9)
-    assert CCAOutputCode(99).fit(X, Y).components_.shape == (3, 5)
+    # Two equal labels: three variates, and their difference, which is always 0.
+    twins = CCAOutputCode(99).fit(X, Y)
+    assert twins.components_.shape == (4, 5)
+    known = np.abs(twins.components_[-1])
+    np.testing.assert_allclose(known, [0.5**0.5, 0, 0.5**0.5, 0, 0], atol=1e-9)
+    assert (twins.correlations_[:3] > 0).all()
+    assert twins.correlations_[3] == 0
     constant = CCAOutputCode().fit(X, np.ones((80, 2), dtype=int))
     assert constant.components_.shape == (0, 2)
     assert constant.predict(X).all()
     V, rho = canonical_directions(np.zeros((3, 3)), np.zeros((3, 3)), 3)
     assert V.shape == (3, 0)
     assert len(rho) == 0
+
+
+def test_the_sum_of_labels_that_exclude_one_another_is_known():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, q = int(rng.integers(20, 400)), 2 + seed % 5
+        X, W = rng.normal(size=(n + 100, 4)), rng.normal(size=(4, q))
+        best = (X @ W + rng.gumbel(size=(n + 100, q))).argmax(axis=1)
+        Y = np.column_stack([np.eye(q, dtype=int)[best], rng.random(n + 100) < 0.5])
+        model = CCAOutputCode(1, decoder="branch_and_bound").fit(X[:n], Y[:n])
+        expected = np.append(np.full(q, q**-0.5), 0.0)
+        np.testing.assert_allclose(np.abs(model.components_[-1]), expected, atol=1e-6)
+        assert np.mean(model.predict(X[n:])[:, :q].sum(axis=1) == 1) > 0.9
+
+
+def test_rows_that_are_fewer_than_labels_fix_nothing():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(6, 2)), rng.integers(0, 2, (6, 9))
+    assert CCAOutputCode(alpha=0.0).fit(X, Y).components_.shape == (2, 9)
+    assert constant_directions(np.zeros((3, 3))).shape == (3, 0)
 
 
 def test_score_of_a_labeling_is_that_of_its_code():

@@ -116,7 +116,7 @@ def test_branch_and_bound_finds_the_mode_with_the_fewest_labels(part):
         every = joint(base, lower)
         labels, log_p, _ = search(base, lower, 1)
         labels, proof = labels[:, 0].copy(), np.column_stack([log_p, log_p])
-        branch_and_bound(base, lower, reach_of(lower), 10**6, labels, proof)
+        branch_and_bound(base, lower, reach_of(lower), 10**6, False, labels, proof)
         best = every.max(axis=1)
         np.testing.assert_allclose(proof[:, 0], best, atol=1e-12)
         np.testing.assert_array_equal(proof[:, 1], proof[:, 0])
@@ -126,6 +126,29 @@ def test_branch_and_bound_finds_the_mode_with_the_fewest_labels(part):
             assert labels[i].sum() <= count[every[i] >= best[i] - 1e-15].min()
 
 
+def test_branch_and_bound_finds_the_best_labeling_that_is_not_empty():
+    modes = 0
+    for seed in SEEDS:
+        base, lower = draw(seed)
+        base = base - 1.5 * (seed % 2)
+        every = joint(base, lower)
+        modes += np.sum(every.argmax(axis=1) == 0)
+        labels = np.zeros(base.shape, dtype=np.int8)
+        labels[:, seed % base.shape[1]] = 1
+        log_p = every[np.arange(3), codes(labels)]
+        for max_nodes in (10**6, 1 + seed % 4):
+            found, proof = labels.copy(), np.column_stack([log_p, log_p])
+            branch_and_bound(base, lower, reach_of(lower), max_nodes, True, found, proof)
+            best, here = every[:, 1:].max(axis=1), every[np.arange(3), codes(found)]
+            assert found.any(axis=1).all()
+            np.testing.assert_allclose(proof[:, 0], here, atol=1e-12)
+            assert np.all(proof[:, 1] >= best - 1e-12)
+            if max_nodes == 10**6:
+                np.testing.assert_allclose(here, best, atol=1e-12)
+                np.testing.assert_array_equal(proof[:, 1], proof[:, 0])
+    assert modes > 100
+
+
 def test_a_search_cut_short_brackets_the_optimum():
     short = 0
     for seed in SEEDS:
@@ -133,7 +156,8 @@ def test_a_search_cut_short_brackets_the_optimum():
         best = joint(base, lower).max(axis=1)
         labels, log_p, _ = search(base, lower, 1)
         proof = np.column_stack([log_p, log_p])
-        branch_and_bound(base, lower, reach_of(lower), 1 + seed % 4, labels[:, 0].copy(), proof)
+        start = labels[:, 0].copy()
+        branch_and_bound(base, lower, reach_of(lower), 1 + seed % 4, False, start, proof)
         assert np.all(proof[:, 0] <= best + 1e-12)
         assert np.all(proof[:, 1] >= best - 1e-12)
         short += np.sum(proof[:, 1] > proof[:, 0] + 1e-9)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.plane_ascent import ascend, ascent_workspace, score_rows
+from colabel._kernels.linear_scores import score_rows
+from colabel._kernels.plane_ascent import ascend, ascent_workspace
 from colabel.learners.block_dual import PlaneCache
 from learners.oracles_margin import random_problem, slow_rows
 

@@ -150,7 +150,7 @@ def test_what_gains_too_little_is_left_alone():
     run, order = Run(problem, 8), np.arange(problem.n_samples)
     assert run.visit(order, 1 - problem.Y, enough=100.0) == 0.0
     assert run.cache.counts.max() == 1
-    assert run.dual() == 0.0
+    assert abs(run.dual()) < 1e-30  # sums of equal numbers in another order
 
 
 def test_a_step_is_the_best_between_two_labelings():

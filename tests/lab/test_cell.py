@@ -69,12 +69,21 @@ def test_a_failure_at_any_point_is_a_result(parts, build, status):
     assert np.isnan([result.fit_seconds, result.predict_seconds, result.peak_memory_mb]).all()
 
 
-def test_an_interruption_is_no_failure(parts):
-    def interrupt():
-        raise KeyboardInterrupt
+def interrupted():
+    raise KeyboardInterrupt
 
+
+def interrupted_in_compiled_code():
+    try:
+        interrupted()
+    except KeyboardInterrupt as interrupt:
+        raise SystemError("returned a result with an exception set") from interrupt
+
+
+@pytest.mark.parametrize("build", [interrupted, interrupted_in_compiled_code])
+def test_an_interruption_is_no_failure(parts, build):
     with pytest.raises(KeyboardInterrupt):
-        run_cell(interrupt, *parts)
+        run_cell(build, *parts)
 
 
 def test_scores_come_from_whatever_the_estimator_has(toy):

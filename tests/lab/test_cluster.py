@@ -2,6 +2,10 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import CancelledError
 from contextlib import nullcontext
 
 import numpy as np
@@ -99,6 +103,103 @@ def test_a_worker_that_is_killed_takes_nothing_with_it(cluster, tmp_path, monkey
     assert [row.result for row in again] == [row.result for row in far], "read, not run again"
 
 
+def start(*words):
+    """Start a process of Dask, which says nothing."""
+    call = [sys.executable, "-m", f"distributed.cli.{words[0]}", *words[1:], "--no-dashboard"]
+    return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Machines:
+    """A scheduler and a worker, in processes that can be killed and started anew."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.started = []
+
+    def start(self):
+        scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", self.port)
+        worker = ("dask_worker", self.address, "--nthreads", "1", "--no-nanny")
+        self.started += [start(*scheduler), start(*worker)]
+
+    def kill(self):
+        for process in self.started:
+            process.kill()
+            process.wait()
+        self.started.clear()
+
+
+@pytest.fixture
+def machines():
+    made = Machines()
+    made.start()
+    yield made
+    made.kill()
+
+
+def test_a_scheduler_that_goes_away_is_waited_for(machines, tmp_path, monkeypatch, caplog):
+    """Killed twice: once it comes back, and once it does not."""
+    caplog.set_level("INFO", "colabel.lab")
+    monkeypatch.setattr("colabel.lab.cluster.PATIENCE", 60.0)
+    folder, n_rows = tmp_path / "far", []
+
+    def kill(row):
+        n_rows.append(row)
+        if len(n_rows) == 2:
+            machines.kill()
+            machines.start()
+        if len(n_rows) == 4:
+            machines.kill()
+            monkeypatch.setattr("colabel.lab.cluster.AWAY", 1.0)
+
+    with pytest.raises(ColabelError) as caught:
+        run(folder, dask=machines.address, on_row=kill)
+    assert str(caught.value) == (
+        f"the Dask scheduler at {machines.address} has gone and was not back within 1 s: start it "
+        "and its workers, and repeat the command: finished cells are kept"
+    )
+    assert f"the Dask scheduler at {machines.address} is back" in caplog.text
+    assert len(n_rows) == len(read_results(folder)) == 4
+    started = []
+    rows = run(folder, on_start=lambda *cell: started.append(cell))
+    assert len(rows) == 6
+    assert len(started) == 2, "what was done is read"
+    run(tmp_path / "near")
+    assert without_times(folder) == without_times(tmp_path / "near")
+
+
+def test_what_was_lost_waits_for_workers(monkeypatch):
+    """The data cannot be sent while nobody is there to take it, nor a result be fetched."""
+    client = Client(Future("finished", OSError("gone")), Future("finished"))
+    client.threads = {"one": 1}
+    scatter, answers = client.scatter, [OSError("gone"), CancelledError(), None, None]
+
+    def scatter_later(parts, **options):
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+        return scatter(parts, **options)
+
+    client.scatter = scatter_later
+    monkeypatch.setattr("colabel.lab.cluster._connect", lambda *address: client)
+    monkeypatch.setattr("colabel.lab.cluster.LOOK", 0.0)
+    monkeypatch.setattr(distributed, "wait", cancelled)
+    cluster = Cluster("tcp://far:1")
+    assert cluster.room
+    cluster.submit(0, list_cells(["made"], ["br"], "cv:2", [0], load_made)[0])
+    assert cluster.running
+    assert not cluster.room, "what was lost goes first"
+    found = []
+    while not found:
+        found = cluster.collect()
+    assert [(number, result.status) for number, result in found] == [(0, "ok")]
+    assert answers == []
+    assert not cluster.running
+    cluster.close()
+
+
 @pytest.mark.parametrize(
     "estimator",
     [ChainEnsemble(LogisticRegression(), n_chains=4, random_state=0), RAkEL(random_state=0)],
@@ -127,6 +228,8 @@ class Future:
         self.status, self.error = status, error
 
     def result(self):
+        if self.error is not None:
+            raise self.error
         return CellResult("ok")
 
     def exception(self):
@@ -142,6 +245,8 @@ class KilledWorker(Exception):
 
 class Client:
     """A cluster of one thread whose futures end as they are told."""
+
+    status = "running"
 
     def __init__(self, *ends):
         self.ends, self.n_scattered, self.threads = list(ends), 0, {}
@@ -174,7 +279,7 @@ def test_what_becomes_of_cells_is_told(monkeypatch, caplog):
     lost = [Future("lost") for _ in range(4)]
     ends = [Future("cancelled"), Future("finished"), *lost, Future("error", KilledWorker())]
     client = Client(*ends, Future("error", OSError("no. Disk")), Future("pending"))
-    monkeypatch.setattr("colabel.lab.cluster._connect", lambda address: client)
+    monkeypatch.setattr("colabel.lab.cluster._connect", lambda *address: client)
     monkeypatch.setattr("colabel.lab.cluster.LOOK", 0.0)
     monkeypatch.setattr(distributed, "wait", cancelled)
     cluster = Cluster("tcp://far:1")

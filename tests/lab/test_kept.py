@@ -92,6 +92,24 @@ def test_files_that_are_wanted_and_missing_are_made(tmp_path):
     assert all(row["predictions"] and row["models"] for row in index(tmp_path))
 
 
+def test_files_are_made_where_another_process_makes_results_without_them(tmp_path):
+    """Both work on one folder at once; the later one finds new results, and no files."""
+    started = []
+
+    def meanwhile(data, method):
+        if not started:
+            assert run(tmp_path, (), ["rml"]) == 2
+        started.append(method)
+
+    whole = {"split": "cv:2", "run_dir": tmp_path, "load_data": load_made}
+    rows = compare(["made"], ["br", "rml"], keep=("predictions",), on_start=meanwhile, **whole)
+    assert sorted(started) == ["br", "br", "rml", "rml"]
+    assert all(row.result.ok for row in rows)
+    kept = index(tmp_path)
+    assert len(kept) == 4
+    assert all((tmp_path / row["predictions"]).is_file() for row in kept)
+
+
 def test_a_model_that_cannot_be_saved_says_why(tmp_path):
     silly = Variant("silly", lambda seed: Silly(), {})
     assert run(tmp_path, ("predictions", "models"), [silly]) == 2

@@ -19,7 +19,7 @@ SMALL = {
     "br-gb": {"n_trees": 5},
     "powset-gb": {"n_trees": 5},
     "cdn": {"n_samples": 10},
-    "bpmll": {"max_iter": 3, "n_networks": 2},
+    "bpmll": {"patience": 1, "n_models": 2},
     "cbm-lr": {"n_components": 3, "n_steps": 2},
     "cbm-gb": {"n_components": 3, "n_steps": 2},
     **{f"quad-{kind}": {"max_iter": 2} for kind in ("exact", "mincut", "sdp", "spectral")},
@@ -134,6 +134,8 @@ def test_listing_the_names_imports_no_estimator():
 
 
 def test_unknown_names_and_parameters_are_refused_with_a_hint():
+    with pytest.raises(UnknownNameError, match="did you mean n_components or n_models"):
+        make("cbm-lr", {"n_componets": 3})
     with pytest.raises(UnknownNameError, match="did you mean powset"):
         make("powerset")
     with pytest.raises(UnknownNameError, match="no method is called 'br\\+'"):

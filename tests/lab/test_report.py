@@ -166,8 +166,12 @@ def test_every_empty_place_has_a_reason(tmp_path):
     assert lrap.places["d0", "middle"].reason == "it gives no scores"
     assert lrap.places["d1", "worst"].reason == "failed: MemoryError: no room"
     assert lrap.places["d2", "worst"].short == "not run"
-    # Methods without any value are left out of ranks first, then datasets with holes.
+    # No two would be left without worst: datasets go.
     assert lrap.compared == (["d0", "d3"], ["best", "worst"])
+    assert lrap.unranked == {"middle": "it has no value on any dataset"}
+    f1 = next(s for s in standings(run) if s.measure == "example_f1")
+    assert f1.compared == (["d0", "d1", "d2", "d3"], ["best", "middle"])
+    assert f1.unranked == {"worst": "it has no value on d1 and d2"}
     half = one(write_run(tmp_path / "half", left_out=(("d2", "worst"),), n_cells=24))
     assert standings(half)[0].places["d2", "worst"].short == "not yet run"
 
@@ -215,14 +219,50 @@ def test_several_datasets_are_judged_by_ranks(tmp_path):
     assert "With so few datasets and methods no test can tell them apart." in few
     many = words_of(one(write_run(tmp_path / "many", [f"d{i}" for i in range(8)])))
     assert "The methods differ (Friedman's test, p\u00a0<\u00a00.001)" in many
-    assert "it is better than worst" in many
-    assert "It is better than middle by more than 0.01 with probability 1.00" in many
+    assert "best is better than worst" in many
+    assert "best is better than middle by more than 0.01 with probability 1.00" in many
     assert "Most often worth their time" in many
     equal = write_run(tmp_path / "equal", methods=("a", "b", "c"))
     text = (equal / "results.csv").read_text().splitlines()
     same = [line if i == 0 else re.sub(r"0\.\d{4,}", "0.5", line) for i, line in enumerate(text)]
     (equal / "results.csv").write_text("\n".join(same) + "\n")
     assert "finds no difference between the methods" in words_of(one(equal))
+
+
+def test_one_that_fails_narrows_no_comparison_of_the_others(tmp_path):
+    methods, failed = [f"m{i}" for i in range(5)], {("d1", "m4"): "failed: MemoryError"}
+    run = one(write_run(tmp_path / "run", methods=methods, failed=failed))
+    standing = standings(run)[0]
+    assert standing.compared == (["d0", "d1", "d2", "d3"], methods[:4])
+    words = words_of(run)
+    assert "Left out of ranks and tests: m4 (no value on d1)." in words
+    assert "over 4 datasets" in words
+    page = render_page([run])
+    assert 'title="it has no value on d1">not ranked<' in page
+    # A dataset that the run has only begun goes, and the methods stay.
+    left_out = [("d3", name) for name in methods[2:]]
+    half = one(write_run(tmp_path / "half", methods=methods, left_out=left_out, n_cells=40))
+    assert standings(half)[0].compared == (["d0", "d1", "d2"], methods)
+    assert "1 dataset with empty places left out" in words_of(half)
+    # Of two, both stay.
+    few = one(write_run(tmp_path / "few", methods=["a", "b"], failed={("d1", "b"): "failed: x"}))
+    assert standings(few)[0].compared == (["d0", "d2", "d3"], ["a", "b"])
+
+
+def test_two_methods_are_told_apart(tmp_path):
+    few = words_of(one(write_run(tmp_path / "few", methods=("best", "worst"), seeds=range(4))))
+    assert "The methods may not differ (Wilcoxon's test, p\u00a0=\u00a00.125, which six data" in few
+    assert "best is better than worst by more than 0.01 with probability" in few
+    assert "best is better by more than chance on 4 of 4 and worst on 0 (corrected t-test" in few
+    data = [f"d{i}" for i in range(7)]
+    many = one(write_run(tmp_path / "many", data, ("best", "worst"), split="official"))
+    assert "The methods differ (Wilcoxon's test, p\u00a0=\u00a00.016)." in words_of(many)
+    assert "t-test" not in words_of(many), "there are no folds"
+    for measure in ("hamming_loss", "lrap"):
+        assert "best is better than worst by more than 0.01 with" in words_of(many, measure)
+    two = one(write_run(tmp_path / "two", data[:2], ("worst", "best"), seeds=range(4)))
+    assert "worst is better by more than chance on 2 of 2 and best on 0" in words_of(two)
+    assert "worst is better by more than chance on 2 of 2" in words_of(two, "hamming_loss")
 
 
 def test_failed_and_missing_cells_are_counted(tmp_path):

@@ -1,9 +1,11 @@
 """Reports as Markdown, LaTeX and CSV; tables gathered from stores; cells run again."""
 
 import csv
+import gzip
 import io
 import re
 import runpy
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +14,16 @@ import pytest
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
-from colabel.lab import Entry, Plan, compare, list_plans, plans, register, reproduce
+from colabel.lab import Entry, Plan, compare, list_plans, plans, read_plan, register, reproduce
+from colabel.lab.cells_file import add_to_store, merged, pack_cells, read_store, unpack_cells
 from colabel.lab.redo import redo
 from colabel.lab.report import read_runs, render_csv, render_latex, render_markdown
 from colabel.lab.report.again import cell_of
+from colabel.lab.report.commands import redo_command, run_command
 from colabel.lab.report.gathering import gather_runs
+from colabel.lab.report.results_page import merge_pages
 from colabel.lab.report.standings import standings
+from colabel.lab.results_file import WHERE
 from lab.run_samples import HOSTILE, write_run
 
 TOOL = Path(__file__).parents[2] / "tools" / "write_results.py"
@@ -177,6 +183,91 @@ def test_the_page_of_results_is_written_by_the_tool(tmp_path, registry):
     assert "| me-2020.table1 | 2 | 0 |" in text or "| me-2020.table1 | 3 | 0 |" in text
 
 
+def test_the_page_of_results_outlives_machines(tmp_path, registry, capsys):
+    main = runpy.run_path(str(TOOL))["main"]
+    page = tmp_path / "results.md"
+    first, second = tmp_path / "first", tmp_path / "second"
+    one = a_plan()
+    other = register(replace(one, name="you-2021.table1", title="Yours", seeds=(5,)))
+    reproduce(one, first / one.name, store_dir=first)
+    main([str(first)], page)
+    before = page.read_text(encoding="utf-8")
+    assert "8 cells finished" in before or "All 8 cells finished." in before
+    shutil.rmtree(first)
+    reproduce(other, second / other.name, store_dir=second)
+    main([str(second)], page)
+    both = page.read_text(encoding="utf-8")
+    assert before[before.index("## me-2020") :].strip() in both, "as it was written"
+    line = next(line for line in before.splitlines() if line.startswith("| me-2020"))
+    assert line in both.splitlines()
+    assert "All 12 cells finished." in both
+    assert both.index("## me-2020.table1") < both.index("## you-2021.table1")
+    main([str(second)], page)
+    assert page.read_text(encoding="utf-8") == both
+    # A part that is run elsewhere finds the cells of the page beside it.
+    third = tmp_path / "third"
+    reproduce(replace(one, data=one.data[:1], seeds=(7,)), third / one.name, store_dir=third)
+    register(replace(one, seeds=(0, 1, 7)))
+    main([str(third)], page)
+    assert "| 10 of 12 | 0 |" in page.read_text(encoding="utf-8")
+    assert "14 cells finished; 2 cells had not been run" in page.read_text(encoding="utf-8")
+    # Without them it has less to show than the page, which stays.
+    (tmp_path / "results.jsonl.gz").unlink()
+    capsys.readouterr()
+    grown = page.read_text(encoding="utf-8")
+    main([str(third)], page)
+    assert page.read_text(encoding="utf-8") == grown
+    printed = "me-2020.table1 stays as it is: 10 cells on the page, 2 found\n"
+    assert capsys.readouterr().out == printed
+    main([str(third)], page, ["me-2020.table1"])
+    assert "| 2 of 12 | 0 |" in page.read_text(encoding="utf-8")
+    register(replace(one, seeds=(9,)))
+    with pytest.raises(SystemExit, match="no cell of a table"):
+        main([str(third)], page)
+
+
+def test_the_page_in_the_documentation_can_be_brought_up_to_date():
+    page = (TOOL.parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    assert merge_pages(page, page) == (page, {})
+    head, _, sections = page.partition("## cbm-2016.table1")
+    lines = [x for x in head.split("## ")[0].splitlines() if not x.startswith("| cbm-2016.figure3")]
+    part = "\n".join(lines) + "\n\n## cbm-2016.table1" + sections
+    assert merge_pages(page, part) == (page, {}), "tables that are not in the new one stay"
+
+
+def test_runs_go_on_from_cells_that_were_packed(tmp_path, registry):
+    plan = a_plan()
+    found = reproduce(plan, tmp_path / "here" / plan.name, store_dir=tmp_path / "here")
+    known = read_store(tmp_path / "here")
+    pack_cells(tmp_path / "cells.gz", known)
+    content = (tmp_path / "cells.gz").read_bytes()
+    pack_cells(tmp_path / "cells.gz", dict(reversed(known.items())))
+    assert (tmp_path / "cells.gz").read_bytes() == content
+    back = unpack_cells(tmp_path / "cells.gz")
+    assert back == known
+    assert add_to_store(tmp_path / "there", back) == 8
+    assert add_to_store(tmp_path / "there", back) == 0
+    assert read_store(tmp_path / "there") == known, "times of their ends and all"
+    started = []
+    again = reproduce(
+        plan,
+        tmp_path / "there" / plan.name,
+        store_dir=tmp_path / "there",
+        on_start=lambda *cell: started.append(cell),
+    )
+    assert started == []
+    assert again.ours == found.ours
+    some = next(iter(known))
+    failed = {some: (replace(known[some][0], status="failed"), "later"), "new": known[some]}
+    assert merged(known, failed) == {**known, "new": known[some]}, "a failure hides no result"
+    assert merged({}, failed) == failed
+    assert unpack_cells(tmp_path / "none.gz") == {}
+    for wrong in (b"no archive", gzip.compress(b"{}\n"), gzip.compress(b"no lines\n")):
+        (tmp_path / "cells.gz").write_bytes(wrong)
+        with pytest.raises(ColabelError, match=r"cells\.gz cannot be read"):
+            unpack_cells(tmp_path / "cells.gz")
+
+
 # --- one cell again
 
 
@@ -211,7 +302,39 @@ def test_a_cell_of_a_plan_file_is_found_in_it(tmp_path):
     [run] = read_runs([folder])
     cell = cell_of(run, run.rows[0])
     assert cell.build().estimator.C == 100.0
+    again = run_command(run)
+    assert again == f"colabel compare --plan {tmp_path / 'plan.toml'} -o runs/again"
     searched = {"metric": "example_f1", "strategy": "grid", "n_trials": 2, "n_folds": 2}
     other = write_run(tmp_path / "b", ["yeast"], ["br"], (0,), split="official", search=searched)
     [run] = read_runs([other])
     assert cell_of(run, run.rows[0]).build().search.n_trials == 2
+    assert "--tune grid --metric example_f1 --trials 2" in run_command(run)
+
+
+def test_a_cell_of_a_plan_file_is_as_it_was_whatever_becomes_of_the_file(tmp_path):
+    text = """
+        data = [{ name = "made.csv", labels = ["x", "y"], split = "cv:2" }]
+        methods = [{ method = "br", name = "br, weak", parameters = { C = 100.0 } }]
+    """
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{int(a > 0)},{int(b > a)}" for a, b in rng.normal(size=(40, 2))]
+    (tmp_path / "made.csv").write_text("\n".join(["a,b,x,y", *rows]) + "\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text)
+    [first, second] = read_plan(plan).run(tmp_path / "run")
+    [run] = read_runs([tmp_path / "run"])
+    for becomes in (text.replace("100.0", "0.001"), None):
+        plan.unlink() if becomes is None else plan.write_text(becomes)
+        which = dict(zip(WHERE, second.as_dict().values(), strict=False))
+        then, now = redo(tmp_path / "run", **which)
+        assert then.result.measures == now.result.measures == second.result.measures
+        assert now.result.measures != first.result.measures
+    assert redo_command(run, second).endswith("--method 'br, weak' --seed 0 --fold 1")
+
+
+def test_commands_say_how_files_are_read(tmp_path):
+    options = {"d0": {"labels": "-3", "n_features": "7"}}
+    [run] = read_runs([write_run(tmp_path / "run", ["d0", "d1"], options=options)])
+    assert redo_command(run, run.rows[0]).endswith("--fold 0 --labels=-3 --n-features=7")
+    assert redo_command(run, run.rows[-1]).endswith("--fold 0")
+    assert "--labels=-3 --n-features=7 -o runs/again" in run_command(run)

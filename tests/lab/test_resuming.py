@@ -4,31 +4,33 @@ import json
 import logging
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
 from colabel.datasets import Dataset
-from colabel.exceptions import ColabelError
+from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab import Entry, Plan, compare, reproduce, running
 from colabel.lab.compare import Variant
 from colabel.lab.results_file import read_results
 from colabel.lab.store import Store
 
+# What changes while cells run; of an object of Python's own, the class alone is part of a key.
+STATE = SimpleNamespace(fitted=[], mended=set(), asked=[])
+
 
 class Counted(BaseEstimator):
     """Predicts nothing, and counts how often it was fitted."""
-
-    fitted = []
 
     def __init__(self, name="a", fails=False):
         self.name = name
         self.fails = fails
 
     def fit(self, X, y):
-        Counted.fitted.append(self.name)
-        if self.fails and self.name not in Flaky.mended:
+        STATE.fitted.append(self.name)
+        if self.fails and self.name not in STATE.mended:
             raise RuntimeError("not today")
         self.n_labels_ = y.shape[1]
         return self
@@ -37,14 +39,10 @@ class Counted(BaseEstimator):
         return np.zeros((len(X), self.n_labels_), int)
 
 
-class Flaky:
-    mended = set()
-
-
 @pytest.fixture(autouse=True)
 def fresh():
-    Counted.fitted.clear()
-    Flaky.mended.clear()
+    STATE.fitted.clear()
+    STATE.mended.clear()
 
 
 def load_small(name, split=None):
@@ -69,25 +67,51 @@ def said(caplog):
 def test_what_is_done_is_read(tmp_path, caplog):
     caplog.set_level(logging.INFO, "colabel.lab")
     first = run(tmp_path, variant("a"), variant("b"))
-    assert Counted.fitted == ["a", "b", "a", "b"]
+    assert STATE.fitted == ["a", "b", "a", "b"]
     assert said(caplog) == []
     started = []
     again = run(tmp_path, variant("a"), variant("b"), on_start=lambda *what: started.append(what))
     assert again == first, "times and all"
-    assert (len(Counted.fitted), started) == (4, [])
+    assert (len(STATE.fitted), started) == (4, [])
     assert said(caplog) == ["4 of 4 cells are done already"]
     more = run(tmp_path, variant("c"), variant("b"), split="cv:2")
-    assert Counted.fitted[4:] == ["c", "c"]
+    assert STATE.fitted[4:] == ["c", "c"]
     assert [row.method for row in more] == ["c", "b", "c", "b"]
     assert [row["method"] for row in read_results(tmp_path)] == ["c", "b", "c", "b"]
     about = json.loads((tmp_path / "run.json").read_text())
     assert (about["methods"], about["n_cells"]) == (["c", "b"], 4)
 
 
+def test_another_comparison_in_the_folder_is_told_of(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "colabel.lab")
+    first = run(tmp_path, variant("a"), variant("b"))
+    run(tmp_path, variant("a"), variant("b"), variant("c"))
+    run(tmp_path, variant("a"), variant("b"), variant("c"), seeds=(0, 1))
+    assert not [line for line in said(caplog) if "another comparison" in line], "it only grew"
+    caplog.clear()
+    run(tmp_path, variant("d"))
+    assert said(caplog) == [
+        f"{tmp_path} holds another comparison, of which 12 cells are not in this one: results.csv "
+        "and reports show the last one alone; the earlier command shows the earlier one again, "
+        "from the cells that are kept"
+    ]
+    STATE.fitted.clear()
+    assert run(tmp_path, variant("a"), variant("b")) == first
+    assert len(read_results(tmp_path)) == 4
+    assert STATE.fitted == []
+    (tmp_path / "results.csv").write_text("by,hand\n1,2\n")
+    assert run(tmp_path, variant("a"), variant("b")) == first, "what is there is none of ours"
+
+
+def test_names_of_methods_differ(tmp_path):
+    with pytest.raises(UnknownNameError, match="two methods are called 'a': give one of them ano"):
+        run(tmp_path, variant("a"), variant("a"))
+
+
 def test_a_change_of_the_data_is_noticed(tmp_path):
     run(tmp_path, variant("a"))
     run(tmp_path, variant("a"), load_data=lambda name: load_small("other data"))
-    assert len(Counted.fitted) == 4
+    assert len(STATE.fitted) == 4
 
 
 def test_what_failed_is_tried_again(tmp_path, caplog):
@@ -96,24 +120,24 @@ def test_what_failed_is_tried_again(tmp_path, caplog):
     assert [row.result.ok for row in first] == [False, True] * 2
     assert "RuntimeError: not today" in first[0].result.traceback
     assert run(tmp_path, variant("bad", fails=True), variant("good"))[0].result == first[0].result
-    assert Counted.fitted == ["bad", "good", "bad", "good", "bad", "bad"]
+    assert STATE.fitted == ["bad", "good", "bad", "good", "bad", "bad"]
     assert said(caplog) == ["2 of 4 cells are done already; 2 that failed are tried again"]
-    Flaky.mended.add("bad")
+    STATE.mended.add("bad")
     assert all(row.result.ok for row in run(tmp_path, variant("bad", fails=True), variant("good")))
     assert {row["status"] for row in read_results(tmp_path)} == {"ok"}
-    assert len(Counted.fitted) == 8
+    assert len(STATE.fitted) == 8
 
 
 def test_an_interruption_keeps_what_is_done(tmp_path):
     def stop(data, method):
-        if len(Counted.fitted) == 3:
+        if len(STATE.fitted) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, variant("a"), variant("b"), on_start=stop)
     assert len(read_results(tmp_path)) == 3
     rows = run(tmp_path, variant("a"), variant("b"))
-    assert Counted.fitted == ["a", "b", "a", "b"]
+    assert STATE.fitted == ["a", "b", "a", "b"]
     assert [(row.fold, row.method) for row in rows] == [(0, "a"), (0, "b"), (1, "a"), (1, "b")]
 
 
@@ -133,7 +157,7 @@ def test_results_are_written_while_cells_run(tmp_path, monkeypatch):
 def test_equal_cells_of_a_run_are_computed_once(tmp_path):
     same = [Variant(name, lambda seed: Counted("a"), {}) for name in ("one", "two")]
     rows = run(tmp_path, *same)
-    assert len(Counted.fitted) == 2
+    assert len(STATE.fitted) == 2
     assert [row.method for row in rows] == ["one", "two"] * 2
     assert rows[0].result == rows[1].result
 
@@ -146,18 +170,18 @@ def test_a_cell_of_another_process_is_waited_for(tmp_path, caplog, monkeypatch):
         assert other.claim(cell.key).mine
         result = running._Here
         result = running.run_cells(running_cells[:1])[0].result
-        Counted.fitted.clear()
+        STATE.fitted.clear()
         found = []
         thread = threading.Thread(target=lambda: found.extend(run(tmp_path, variant("a"))))
         thread.start()
         until = time.monotonic() + 30
-        while len(Counted.fitted) < 1 and time.monotonic() < until:
+        while len(STATE.fitted) < 1 and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(0.1)
         assert thread.is_alive(), "it waits"
         other.finish(cell.key, cell.about, result)
         thread.join(30)
-    assert Counted.fitted == ["a"], "the other fold"
+    assert STATE.fitted == ["a"], "the other fold"
     assert found[0].result == result
     assert said(caplog) == ["waiting for 1 cells that another process is running"]
 
@@ -186,7 +210,7 @@ def test_a_cell_that_another_process_gives_up_is_run(tmp_path, monkeypatch):
 
 def test_a_store_that_cannot_take_a_result_stops_the_run(tmp_path, monkeypatch):
     def full(store, key, about, result):
-        if len(Counted.fitted) == 2:
+        if len(STATE.fitted) == 2:
             raise ColabelError("the disk is full")
         keep(store, key, about, result)
 
@@ -197,7 +221,7 @@ def test_a_store_that_cannot_take_a_result_stops_the_run(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert len(read_results(tmp_path)) == 1
     run(tmp_path, variant("a"), variant("b"))
-    assert Counted.fitted == ["a", "b", "b", "a", "b"]
+    assert STATE.fitted == ["a", "b", "b", "a", "b"]
 
 
 def generated(name, split="train", *, seed):
@@ -233,22 +257,19 @@ def test_tables_share_one_store(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.sqlite", "me.1", "me.2"]
 
 
-ASKED = []  # not closed over: what a function closes over is part of what it is
-
-
 def count_up(name, seed):
-    ASKED.append(seed)
+    STATE.asked.append(seed)
     return {"up": np.arange(seed + 1.0)}
 
 
 def test_a_trace_is_run_once(tmp_path):
-    ASKED.clear()
+    STATE.asked.clear()
     plan = a_plan("me.3", Entry("up", "br", {}), trace=count_up, seeds=(0, 1))
     first = reproduce(plan, tmp_path)
     again = reproduce(plan, tmp_path)
-    assert ASKED == [0, 1]
+    assert STATE.asked == [0, 1]
     assert first.traces == again.traces == {("made", "up"): [0.0, 1.0]}
     assert first.ours == again.ours
     assert (tmp_path / "traces.csv").read_text().count("\n") == 3
     reproduce(plan)
-    assert ASKED == [0, 1, 0, 1]
+    assert STATE.asked == [0, 1, 0, 1]

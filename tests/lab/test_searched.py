@@ -115,6 +115,12 @@ def test_trials_of_a_grid_search_are_kept_too(tmp_path):
     (row,) = run(tmp_path, methods=[Variant("grid", build, {})])
     assert [trial["parameters"]["estimator__C"] for trial in row.result.trials] == [0.01, 1.0]
     assert row.result.parameters["estimator__C"] in (0.01, 1.0)
+    train = load_made("made", "train")
+    search = build(0).fit(train.X, train.Y)
+    halves = [search.cv_results_[f"split{i}_test_score"] for i in (0, 1)]
+    np.testing.assert_allclose(
+        [trial["spread"] for trial in row.result.trials], np.std(halves, axis=0, ddof=1)
+    )
     assert len(read(tmp_path / "inner.csv")) == 2
 
 

@@ -41,6 +41,18 @@ def test_a_result_comes_back_as_it_was_kept(tmp_path):
         assert store.claim("a").result == OK
 
 
+def test_a_wish_to_run_anew_is_stronger_than_a_result_that_another_process_has_made(tmp_path):
+    with Store(tmp_path) as store, Store(tmp_path) as other:
+        for key, result in (("a", OK), ("b", FAILED)):
+            assert other.claim(key).mine
+            other.finish(key, {}, result)
+        assert store.claim("a").result == OK
+        assert store.claim("a", anew=True) == Claim(mine=True)
+        assert store.claim("b", anew=True).result.status == FAILED.status, "which was tried"
+        store.finish("a", {}, OK)
+        assert store.claim("a", anew=True) == Claim(mine=True), "its files have gone since"
+
+
 def test_what_failed_is_tried_again_by_the_next_once(tmp_path):
     with Store(tmp_path) as first:
         assert first.claim("a").mine

@@ -58,7 +58,7 @@ def test_values_are_those_of_cross_validation():
                 measure(data.Y[out], model.predict(data.X[out]))
                 for model, (_, out) in zip(models, folds, strict=True)
             ]
-            expected[C] = np.mean(values), np.std(values)
+            expected[C] = np.mean(values), np.std(values, ddof=1)
         for trial in found.trials:
             C = trial.parameters["estimator__C"]
             np.testing.assert_allclose((trial.value, trial.spread), expected[C])
@@ -215,6 +215,15 @@ def test_settings_that_fail_come_last_and_say_why():
     assert any(
         "ValueError: C must be a positive number" in trial.failed for trial in found.trials[1:]
     )
+
+
+def test_an_interruption_in_compiled_code_ends_the_search(monkeypatch):
+    def explode(*args):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("colabel.BinaryRelevance.fit", explode)
+    with pytest.raises(KeyboardInterrupt):
+        tune("br", problem(), "example_f1", space={"estimator__C": (1.0, 2.0)})
 
 
 def test_what_is_fixed_is_not_searched():

@@ -102,7 +102,7 @@ def test_one_set_is_damped_boosting():
 @pytest.mark.parametrize("eta", [None, 0.2, 1.0])
 def test_without_reuse_and_adjusting_sets_are_boosted_apart(eta):
     X, Y = data(6)
-    options = {"n_rounds": 5, "eta": eta, "weighting": "weight"}
+    options = {"n_rounds": 5, "learning_rate": eta, "weighting": "weight"}
     both = DualSetBoosting(STUMP, B=1.0, reuse=False, **options).fit(X, Y)
     for s in range(2):
         alone = DualSetBoosting(STUMP, **options).fit(X, Y[:, s])
@@ -208,7 +208,7 @@ def test_what_cannot_be_right_is_refused():
     for options, reason in (
         ({"n_rounds": 0}, "n_rounds must be a whole number"),
         ({"B": 0.9}, "B must be a number of at least 1"),
-        ({"eta": 0.0}, "eta must be a positive number"),
+        ({"learning_rate": 0.0}, "learning_rate must be a positive number"),
         ({"reuse": "yes"}, "reuse must be True or False"),
         ({"weighting": "both"}, "weighting must be 'sample' or 'weight'"),
         ({"inputs": "none"}, "inputs must be"),

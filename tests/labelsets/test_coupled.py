@@ -61,7 +61,7 @@ def test_the_gradient_is_that_of_the_objective(edges, monkeypatch):
         return type("Result", (), {"x": start, "status": 0})()
 
     monkeypatch.setattr(coupling, "minimize", keep)
-    fit_coupling(log_p, codes, edges, 0.7)
+    fit_coupling(log_p, codes, rng.random(30) + 0.1, edges, 0.7)
     for _ in range(5):
         z = rng.normal(size=seen["size"])
         value, slope = (lambda z: seen["objective"](z)[0]), (lambda z: seen["objective"](z)[1])
@@ -74,13 +74,34 @@ def test_the_tree_joins_the_sets_that_know_most_of_one_another():
     b = np.where(rng.random(500) < 0.9, a, rng.integers(0, 3, 500))
     c = np.where(rng.random(500) < 0.8, b, rng.integers(0, 3, 500))
     d = rng.integers(0, 2, 500)
-    edges = spanning_tree(np.column_stack([c, a, d, b]), (3, 3, 2, 3))
+    edges = spanning_tree(np.column_stack([c, a, d, b]), (3, 3, 2, 3), np.ones(500))
     joined = {frozenset(edge) for edge in edges}
     assert {frozenset({1, 3}), frozenset({0, 3})} <= joined
     assert len(edges) == 3
     for place, (_, parent) in enumerate(edges):  # a set has heard of its children when it speaks
         assert all(child != parent for child, _ in edges[:place])
-    assert spanning_tree(d[:, None], (2,)) == []
+    assert spanning_tree(d[:, None], (2,), np.ones(500)) == []
+
+
+@pytest.mark.parametrize("edges", TREES, ids=str)
+def test_a_weight_is_so_many_rows(edges):
+    for seed in range(20):
+        log_p, _ = problem(seed, edges, n=25)
+        rng = np.random.default_rng(seed)
+        codes = np.column_stack([rng.integers(0, part.shape[1], 25) for part in log_p])
+        times = rng.integers(1, 4, size=25)
+        sizes = [part.shape[1] for part in log_p]
+        many, all_codes = (
+            [np.repeat(part, times, axis=0) for part in log_p],
+            np.repeat(codes, times, axis=0),
+        )
+        ones = np.ones(times.sum())
+        assert spanning_tree(codes, sizes, times / 2) == spanning_tree(all_codes, sizes, ones)
+        a = fit_coupling(log_p, codes, times.astype(float), edges, 0.5)
+        b = fit_coupling(many, all_codes, ones, edges, 0.5)
+        np.testing.assert_allclose(a.temperatures, b.temperatures, atol=1e-3)
+        for mine, other in zip(a.couplings, b.couplings, strict=True):
+            np.testing.assert_allclose(mine, other, atol=1e-3)
 
 
 def test_dependence_is_learned_and_used():
@@ -114,7 +135,10 @@ def test_many_sets_cost_no_more_than_their_pairs():
     best = p.labelings[np.argmax(p.scores, axis=1)]
     np.testing.assert_array_equal(model.predict(data.X[:3]), best[:, 1::2] + 10)
     many = np.hstack([data.classes, 1 - data.classes]) + 10  # 4 million combinations
-    assert CoupledSets(random_state=0, cv=2).fit(data.X, many).predict(data.X).shape == (300, 22)
+    assert CoupledSets(random_state=0, n_folds=2).fit(data.X, many).predict(data.X).shape == (
+        300,
+        22,
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,4 +226,4 @@ def test_a_coupling_that_has_not_converged_says_so(monkeypatch):
     log_p, _ = problem(1, [(1, 0)], n=30)
     codes = np.column_stack([np.argmax(part, axis=1) for part in log_p])
     with pytest.warns(ConvergenceWarning, match="not converged"):
-        fit_coupling(log_p, codes, [(1, 0)], 0.1)
+        fit_coupling(log_p, codes, np.ones(30), [(1, 0)], 0.1)

@@ -195,7 +195,7 @@ def test_what_cannot_be_right_is_refused():
         (LabelStacking(order=[0, 0]), "each of the sets 0 to 1 once"),
         (OnePerSetClassifier(BinaryRelevance(), rule="x"), "rule must be"),
         (OnePerSetClassifier(None), "multi-label classifier with"),
-        (CoupledSets(cv=1), "cv must be a whole number of at least 2"),
+        (CoupledSets(n_folds=1), "n_folds must be a whole number of at least 2"),
         (CoupledSets(penalty=0.0), "penalty must be a positive number"),
     ):
         with pytest.raises(ValueError, match=reason):

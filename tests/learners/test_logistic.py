@@ -464,3 +464,18 @@ def test_words_that_no_row_has_keep_the_coefficients_of_the_center(seed):
 def test_rows_without_any_word_fit():
     found = fit_logistic(sparse.csr_array((4, 3)), np.array([[0], [1], [1], [1]]))
     assert not found.coef.any()
+
+
+def test_the_model_given_back_has_the_objective_that_was_reached():
+    """Fewer rows than features, whose means and scales differ by many orders of magnitude."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, d = 40, 60
+        scale = 10.0 ** rng.uniform(-4, 4, d)
+        X = scale * (rng.normal(size=(n, d)) + rng.uniform(0, 2, d))
+        Y = (rng.random((n, 3)) < 0.3).astype(float)
+        fit = fit_logistic(X, Y, penalty=1.0, tol=1e-6)
+        scores = X @ fit.coef.T + fit.intercept
+        loss = (np.logaddexp(0.0, scores) - Y * scores).sum(axis=0)
+        value = loss + 0.5 * (fit.coef**2).sum(axis=1)
+        np.testing.assert_allclose(value, fit.objective, rtol=1e-4, atol=1e-6)

@@ -1,12 +1,14 @@
 """Trees as arrays."""
 
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners.trees import Trees, read_lightgbm
+from colabel.learners.trees import Trees, read_lightgbm, without_rare
+from colabel.reduction import BoostedClassifier
 from oracles_trees import random_trees, walk
 
 MODEL = """tree
@@ -151,3 +153,40 @@ def test_single_precision_is_kept_by_all_that_is_made_of_the_trees():
         assert same.single
         np.testing.assert_array_equal(same.sums(above, 2), [[3, 5, 3]] * 2)
     assert not make_trees(0).single
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rare_features_are_blanked_and_no_others(kind):
+    rng = np.random.default_rng(0)
+    for seed in range(50):
+        X = sparse.random_array((30, 12), density=0.15, rng=seed).toarray()
+        X[:, 0] = rng.normal(size=30)
+        weight = rng.integers(1, 4, size=30).astype(float)
+        least = rng.choice([0.0, 4.0, 8.0])
+        found = without_rare(kind(X), weight, least)
+        having = np.array([weight[column != 0].sum() for column in X.T])
+        expected = np.where(having < least, 0.0, X)
+        np.testing.assert_array_equal(found @ np.eye(12), expected)
+        assert not sparse.issparse(found) or found.nnz == np.count_nonzero(expected)
+
+
+def test_rare_features_are_kept_where_there_are_no_others():
+    X = np.eye(3)
+    assert without_rare(X, np.ones(3), 2.0) is X
+
+
+@pytest.mark.parametrize("least", [0.5, 1.0, 2.0])
+def test_leaves_that_rare_features_could_make_are_never_grown(least):
+    """With every feature looked at, boosting is the same with and without the rare ones."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = sparse.random_array((60, 40), density=0.08, rng=rng).tocsr()
+        y = (X @ rng.normal(size=40) + 0.1 * rng.normal(size=60) > 0).astype(int)
+        plain = BoostedClassifier(
+            5, feature_fraction=1.0, min_child_weight=least, random_state=0
+        ).fit(X, y)
+        with mock.patch("colabel.reduction._boosting.without_rare", lambda X, *_: X):
+            other = BoostedClassifier(
+                5, feature_fraction=1.0, min_child_weight=least, random_state=0
+            ).fit(X, y)
+        np.testing.assert_array_equal(plain.decision_function(X), other.decision_function(X))

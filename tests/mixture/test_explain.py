@@ -6,8 +6,11 @@ import pytest
 from scipy import sparse
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from colabel import BinaryRelevance
+from colabel import BinaryRelevance, ConditionalBernoulliMixture
 from colabel.exceptions import IncompatibleError
 from colabel.mixture import BernoulliMixture, Explanation, explain
 from colabel.scores import Mixture
@@ -230,3 +233,26 @@ def test_a_density_of_labels_can_be_explained_through_its_table(toy):
     story = explain(Unconditional(), [0.0])
     np.testing.assert_allclose(story.weights, density.weights_)
     np.testing.assert_allclose(story.probabilities, density.means_)
+
+
+def test_pipelines_and_searches_are_explained_by_what_they_end_in():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    Y = (X[:, :3] > 0).astype(int)
+    pipeline = make_pipeline(
+        StandardScaler(), ConditionalBernoulliMixture(2, n_steps=2, random_state=0)
+    )
+    search = GridSearchCV(pipeline, {"conditionalbernoullimixture__n_steps": [2]}, cv=2).fit(X, Y)
+    scaled, last = StandardScaler().fit(X), search.best_estimator_[-1]
+    expected = explain(last, scaled.transform(X[:1]))
+    for model in (search, search.best_estimator_):
+        found = explain(model, X[0])
+        np.testing.assert_array_equal(found.marginals, expected.marginals)
+        assert str(found) == str(expected)
+
+
+def test_a_target_of_classes_is_no_label_set():
+    X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
+    clf = ConditionalBernoulliMixture(2, n_steps=1, random_state=0).fit(X, y)
+    with pytest.raises(IncompatibleError, match="one class a row"):
+        explain(clf, X[0])

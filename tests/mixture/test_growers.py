@@ -223,3 +223,16 @@ def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(ValueError, match=f"^{name} of BoostedTrees must"):
         BoostedTrees(**{name: value}).check()
     BoostedTrees().check()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_with_few_features_are_spared_less_readily(kind):
+    X = np.ones((40, 10))
+    whole = LightGBMSource(settings(), kind(X), np.ones(40))
+    X[:, 1:] = 0.0
+    tenth = LightGBMSource(settings(), kind(X), np.ones(40))
+    n_trees = _growers.BOOSTER_ROWS // 30
+    assert whole.parts_pay(31, n_trees)
+    assert not whole.parts_pay(29, n_trees)
+    assert tenth.parts_pay(31, 10 * n_trees)
+    assert not tenth.parts_pay(31, 9 * n_trees)

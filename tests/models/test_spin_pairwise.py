@@ -20,6 +20,19 @@ def random_model(seed, max_labels=6):
     return SpinPairwise(d, V, SIGNS[seed % 4], float(rng.uniform(0.2, 3.0)), constant), rng
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_sums_of_features_do_not_depend_on_how_rows_are_stored(seed):
+    rng = np.random.default_rng(seed)
+    model = SpinPairwise(5, 30, SIGNS[seed % 4], 1.0, 0.0)
+    X = rng.normal(size=(9, 5)) * (rng.random((9, 5)) < 0.5)
+    Z, weight = (rng.random((9, 30)) < 0.05).astype(np.int8), rng.uniform(size=9)
+    for chosen in (Z, Z.astype(bool), 0.5 * Z):
+        expected = model.feature_sum(X, chosen, weight)
+        for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
+            found = model.feature_sum(kind(X), chosen, weight)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_score_is_that_of_the_paper_but_for_one_constant(seed):
     model, rng = random_model(seed)

@@ -163,7 +163,7 @@ def test_a_figure_of_the_callers_is_drawn_into():
 
 
 def test_bad_calls_get_one_clear_sentence():
-    with pytest.raises(ValueError, match="n_components must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="n_components must be a whole number"):
         plot.components(stub(2, 2), [0.0], n_components=0)
     with pytest.raises(ValueError, match="1 names for 2 labels"):
         plot.components(stub(2, 2), [0.0], labels=["a"])

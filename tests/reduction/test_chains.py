@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, log_expit
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +14,8 @@ from sklearn.svm import LinearSVC
 
 from colabel import BinaryRelevance
 from colabel.datasets import load
+from colabel.decoders import ExpectedF
+from colabel.exceptions import IncompatibleError
 from colabel.persistence import load as load_model
 from colabel.persistence import save
 from colabel.reduction import BatchLogisticRegression
@@ -91,14 +93,38 @@ def test_log_odds_are_those_of_the_greedy_path(toy):
         np.testing.assert_array_equal(seen, y)
 
 
-def test_the_joint_table_gives_the_greedy_labeling_its_probability_in_the_chain(toy):
+@pytest.mark.parametrize("inner", [None, LINEAR])
+def test_one_labeling_has_one_probability(toy, inner):
+    """That of the chain rule; the greedy path knows of no other labeling, and does not say so."""
     X, Y = toy
-    greedy = ClassifierChain().fit(X, Y)
-    chain = ProbabilisticClassifierChain().fit(X, Y)
+    greedy = ClassifierChain(inner).fit(X, Y)
+    chain = ProbabilisticClassifierChain(inner).fit(X, Y)
     found = greedy.predict(X)
-    np.testing.assert_allclose(
-        greedy.predict_joint(X).log_prob(found), chain.joint_log_prob(X, found), atol=1e-6
-    )
+    for labels in (found, Y, 1 - Y):
+        np.testing.assert_allclose(
+            greedy.joint_log_prob(X, labels), chain.joint_log_prob(X, labels), atol=1e-6
+        )
+    along = log_expit(np.where(found > 0, 1, -1) * greedy.decision_function(X)).sum(axis=1)
+    np.testing.assert_allclose(greedy.joint_log_prob(X, found), along, atol=1e-10)
+    assert not hasattr(greedy, "predict_top_m")
+    table = greedy.predict_joint(X)
+    np.testing.assert_array_equal(table.unary, greedy.decision_function(X))
+    np.testing.assert_allclose(greedy.predict_proba(X), expit(table.unary), atol=1e-12)
+    for ask in (lambda: table.log_prob(found), table.marginals):
+        with pytest.raises(IncompatibleError, match="scores, not probabilities"):
+            ask()
+
+
+@pytest.mark.parametrize("target", ["f1", "jaccard", "hamming", ExpectedF(beta=2.0)])
+def test_targets_that_need_a_distribution_are_refused(toy, target):
+    X, Y = toy
+    reason = "ProbabilisticClassifierChain fits the same chain"
+    with pytest.raises(IncompatibleError, match=reason):
+        ClassifierChain().fit(X, Y).decode(X, target)
+    with pytest.raises(IncompatibleError, match=reason):
+        ClassifierChain(decoder=target).fit(X, Y)
+    chain = ClassifierChain(decoder="subset").fit(X, Y)
+    np.testing.assert_array_equal(chain.decode(X).labels, chain.predict(X))
 
 
 def test_random_orders_follow_the_seed(toy):

@@ -6,6 +6,7 @@ import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
@@ -161,6 +162,24 @@ def test_perfectly_correlated_labels_are_warned_about(data):
     classes = np.eye(4, dtype=int)[np.digitize(X[:, 0], [-1, 0, 1])]
     with pytest.warns(NotErgodicWarning, match="labels 0, 1, 2 and 3 determine one another"):
         network.fit(X, classes)
+
+
+def test_warnings_call_labels_by_their_names(data):
+    X, Y = data
+    network = ConditionalDependencyNetwork(n_samples=10, random_state=0)
+    names = ["sea", "sky", "a cliff"]
+    labels = pd.DataFrame(np.column_stack([Y[:, 1], Y[:, 0], Y[:, 0]]), columns=names)
+    with pytest.warns(NotErgodicWarning, match="labels 'sky' and 'a cliff' are always equal"):
+        network.fit(X, labels)
+    rng = np.random.default_rng(0)
+    X = 0.01 * rng.normal(size=(3000, 1))
+    first = rng.random(3000) < 0.5
+    second = first.copy()
+    second[:2] = ~second[:2]
+    labels = pd.DataFrame({"sea": first.astype(int), "shore": second.astype(int)})
+    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_samples=10)
+    with pytest.warns(NotErgodicWarning, match="labels 'sea' and 'shore' are certain of one"):
+        network.fit(X, labels)
 
 
 def test_a_frozen_group_beside_labels_that_move_is_warned_about(data):

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 import oracles
+from colabel.reduction._chain_draws import joined
 from colabel.reduction._conditional_base import chain_parents
 from colabel.reduction._conditional_search import Beam, FittedRows, Rows, distinct, put_in_front
 from colabel.reduction._linear_rows import LinearRows
@@ -137,6 +138,71 @@ def test_a_search_cut_short_brackets_the_optimum(problems):
             assert (np.maximum(found.log_p[:, 0], found.rest) >= best - 1e-10).all()
             short[i] += np.sum(found.rest > found.log_p[:, 0] + 1e-9)
     assert (short > 50).all()
+
+
+def test_exact_search_without_the_empty_labeling_equals_enumeration(problems):
+    modes = 0
+    for seed, (rows, order, every) in enumerate(problems):
+        best = every[:, 1:].max(axis=1)
+        modes += np.sum(every.argmax(axis=1) == 0)
+        for some in (rows, as_fitted(rows, order)):
+            beam = some.beam(order, 2 + seed % 3)
+            found = some.mode(order, beam, 10**6, nonempty=True)
+            assert found.log_p.shape == beam.log_p.shape
+            here = np.where(found.labels.any(axis=2), found.log_p, -np.inf)
+            np.testing.assert_allclose(here.max(axis=1), best, atol=1e-10)
+            listed = np.take_along_axis(every, codes(found.labels), axis=1)
+            np.testing.assert_allclose(found.log_p, listed, atol=1e-10)
+            # The empty labeling is listed, so that the bound need not hold for it.
+            assert (~found.labels.any(axis=2)).any(axis=1).all()
+            assert (found.rest <= best + 1e-10).all()
+            out = every.copy()
+            np.put_along_axis(out, codes(found.labels), -np.inf, axis=1)
+            assert (out.max(axis=1) <= found.rest + 1e-10).all()
+    assert modes > 100
+
+
+def test_draws_of_kernel_and_steps_agree(problems):
+    for seed, (rows, order, every) in enumerate(problems):
+        rng = np.random.default_rng(seed)
+        first_point, uniform = rng.random(), rng.random((1 + seed % 12, rows.n_labels))
+        fast = rows.draws(order, first_point, uniform)
+        for other in (rows, as_fitted(rows, order)):
+            slow = Rows.draws(other, order, first_point, uniform)
+            np.testing.assert_allclose(fast.means, slow.means, atol=1e-10)
+            assert fast.log_p.shape == slow.log_p.shape
+            for i in range(rows.n_samples):
+                here, there = (np.isfinite(found.log_p[i]) for found in (fast, slow))
+                ours, theirs = codes(fast.labels[i, here]), codes(slow.labels[i, there])
+                np.testing.assert_array_equal(np.sort(ours), np.sort(theirs))
+                np.testing.assert_allclose(fast.log_p[i, here], every[i, ours], atol=1e-10)
+                np.testing.assert_allclose(slow.log_p[i, there], every[i, theirs], atol=1e-10)
+
+
+def test_beams_and_draws_joined_weigh_all_labelings(problems):
+    """Averaged over the draws, weights before normalising are the probabilities."""
+    for seed in (1, 2, 4):
+        rows, order, every = problems[seed]
+        beam, n_draws, n_times = rows.beam(order, 2), 5, 1500
+        total = np.zeros(every.shape)
+        for again in range(n_times):
+            rng = np.random.default_rng(again)
+            drawn = rows.draws(order, rng.random(), rng.random((n_draws, rows.n_labels)))
+            table = joined(beam, drawn, n_draws)
+            np.testing.assert_allclose(table.weights.sum(axis=1), 1.0)
+            least, most = table.marginal_bounds()
+            assert (table.marginals() >= least - 1e-12).all()
+            assert (table.marginals() <= most + 1e-12).all()
+            for i in range(rows.n_samples):
+                here = np.isfinite(table.scores[i])
+                place = codes(table.labelings[i, here])
+                assert len(np.unique(place)) == len(place)
+                np.testing.assert_allclose(table.scores[i, here], every[i, place], atol=1e-10)
+                p, w = np.exp(table.scores[i, here]), table.weights[i, here]
+                scale = p[0] / w[0]
+                assert (w * scale >= p * (1 - 1e-9)).all()
+                total[i, place] += w * scale / n_times
+        np.testing.assert_allclose(total, np.exp(every), atol=0.03)
 
 
 def test_the_kernel_proves_modes_of_many_labels_as_wide_beams_do():

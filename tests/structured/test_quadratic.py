@@ -128,7 +128,11 @@ def test_a_decoder_may_be_asked_for():
     usual = fitted(X, Y, lambda_a=0.1)
     for decoder in (Exhaustive(), "exhaustive"):
         other = fitted(X, Y, lambda_a=0.1, decoder=decoder)
-        np.testing.assert_array_equal(other.predict(X), usual.predict(X))
+        np.testing.assert_array_equal(other.coef_, usual.coef_)
+        table = usual.predict_joint(X)  # labelings may differ where they are equally good
+        np.testing.assert_allclose(
+            table.value(other.predict(X)), table.value(usual.predict(X)), atol=1e-12
+        )
 
 
 DEGENERATE = {

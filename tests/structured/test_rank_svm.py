@@ -14,7 +14,7 @@ from colabel.metrics import ranking_loss
 from colabel.structured import RankSVM
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear", threshold="scores")])
+@parametrize_with_checks([RankSVM(), RankSVM(kernel="linear", threshold_inputs="scores")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -151,7 +151,7 @@ def test_thresholds_of_rows_held_out_differ_from_those_of_training():
     X, Y = data(60)
     noise = np.random.default_rng(1).normal(size=(60, 40))
     X = np.hstack([X, noise])
-    models = [RankSVM(n_folds=folds, threshold="scores").fit(X, Y) for folds in (3, None)]
+    models = [RankSVM(n_folds=folds, threshold_inputs="scores").fit(X, Y) for folds in (3, None)]
     np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
     assert not np.allclose(models[0].threshold_coef_, models[1].threshold_coef_)
     assert models[0].threshold_coef_.shape == (4,)
@@ -173,7 +173,7 @@ def test_what_cannot_be_right_is_refused(monkeypatch):
         ({"kernel": "poly"}, "kernel must be 'rbf' or 'linear'"),
         ({"gamma": -1.0}, "gamma must be a positive number"),
         ({"scale": "yes"}, "scale must be True or False"),
-        ({"threshold": "best"}, "threshold must be 'ranked' or 'scores'"),
+        ({"threshold_inputs": "best"}, "threshold_inputs must be 'ranked' or 'scores'"),
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
         ({"tol": 0.0}, "tol must be a positive number"),
         ({"max_iter": 0}, "max_iter must be a whole number"),

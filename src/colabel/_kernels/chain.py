@@ -107,7 +107,7 @@ def _breed(child, value, label, on, score, old):
 
 
 @kernel
-def branch_and_bound(base, lower, reach, max_nodes, labels, proof):
+def branch_and_bound(base, lower, reach, max_nodes, nonempty, labels, proof):
     """Find the most probable labeling of each sample, depth first.
 
     A beginning of ``t`` labels is left where its log-probability plus, for each later step ``s``,
@@ -122,10 +122,13 @@ def branch_and_bound(base, lower, reach, max_nodes, labels, proof):
         Least and largest sum of any of ``lower[s, t:s]``, at ``[0 or 1, s, t]``.
     max_nodes : int
         Beginnings opened per sample.
+    nonempty : bool
+        Leave the empty labeling out.
     labels : int8 array of shape (n, L)
-        A labeling to start from; improved in place.
+        A labeling to start from (not the empty one, if ``nonempty``); improved in place.
     proof : float64 array of shape (n, 2)
-        Its log-probability (given, updated), and a bound on that of all labelings (filled).
+        Its log-probability (given, updated), and a bound on that of all labelings searched
+        (filled).
 
     Notes
     -----
@@ -147,6 +150,8 @@ def branch_and_bound(base, lower, reach, max_nodes, labels, proof):
             t, bit, bound = child[size, 0], child[size, 1], value[size, 1]
             n_on = on[t] + bit
             if bound < best - TIE or (bound <= best + TIE and n_on >= count):
+                continue
+            if nonempty and t + 1 == n_labels and n_on == 0:
                 continue
             y[t], on[t + 1], log_p[t + 1] = bit, n_on, value[size, 0]
             if t + 1 == n_labels:

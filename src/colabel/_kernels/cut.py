@@ -19,6 +19,7 @@ import numpy as np
 
 from colabel._kernels import kernel
 from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_shares import empty_shares, prepare_shares
 from colabel._kernels.cut_sparse import cut_sparse
 
 __all__ = ["best_rows", "cut_workspace"]
@@ -39,14 +40,17 @@ def best_rows(unary, graph, work, labels):
             cut_sparse(unary[i], graph, work, labels[i])
 
 
-def cut_workspace(graph):
+def cut_workspace(graph, typical=None):
     """Allocate what one thread needs: vectors of labels (14, V + 2), and arcs.
 
     These are the residuals of a full matrix, or heads, residuals, mates and places of sparse arcs.
-    Plain Python: Numba takes half a second to compile an allocation.
+    A matrix has shares besides, which suit a ``typical`` row of unaries (V,). Plain Python: Numba
+    takes half a second to compile an allocation.
     """
     V, size = graph[0].size - 1, graph[1].size
     vectors = np.empty((14, V + 2), np.int64)
     if len(graph) == 8:
-        return vectors, (np.empty(V * V, np.int64),)
+        shares = empty_shares(graph)
+        prepare_shares(np.zeros(V) if typical is None else typical, shares)
+        return vectors, (np.empty(V * V, np.int64),), shares
     return vectors, tuple(np.empty(size, np.int64) for _ in range(4))

@@ -1,4 +1,4 @@
-"""The best labeling of attracting labels by a full matrix: persistency, then push-relabel.
+"""The best labeling of attracting labels by a full matrix: shares, persistency, push-relabel.
 
 Problem and ``graph``: ``colabel._kernels.cut``.
 """
@@ -6,10 +6,14 @@ Problem and ``graph``: ``colabel._kernels.cut``.
 import numpy as np
 
 from colabel._kernels import bare_kernel, inlined
+from colabel._kernels.cut_shares import proved
 from colabel._kernels.cut_start import start
 from colabel._kernels.push_relabel import push_relabel
 
 __all__ = ["cut_dense"]
+
+# So few labels are decided by a flow before they are by shares.
+FEW = 24
 
 
 @inlined
@@ -18,7 +22,13 @@ def cut_dense(unary, graph, work, labels):
 
     A unary of ``inf`` or ``-inf`` forces its label.
     """
-    vectors, residual = work[0], work[1][0]
+    if labels.size < FEW or not proved(unary, work[2], work[0][2], labels):
+        _flow(unary, graph, work[0], work[1][0], labels)
+
+
+@bare_kernel
+def _flow(unary, graph, vectors, residual, labels):
+    """Decide by persistency, and by a maximum flow on what that leaves open."""
     low, high, excess = vectors[0], vectors[1], vectors[4]
     free, side = vectors[2], vectors[5]
     _settle_dense(unary, graph, vectors, labels)

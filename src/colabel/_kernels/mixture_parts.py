@@ -30,8 +30,9 @@ def exp_minus_abs(logits, out):
     Relative error at most 1e-15.
     """
     for v in range(logits.size):
-        x = -abs(logits[v])
-        x = x if x > LOWEST else LOWEST
+        # In double precision, interpreted code too.
+        below = -abs(np.float64(logits[v]))
+        x = below if below > LOWEST else LOWEST
         shifted = x * LOG2E + SHIFT
         k = shifted - SHIFT
         r = (x - k * LN2_HIGH) - k * LN2_LOW

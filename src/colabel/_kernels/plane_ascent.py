@@ -21,6 +21,7 @@ constant's weights last, and (E,).
 import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.linear_scores import score_row
 from colabel._kernels.worst_labeling import worst_labeling
 
 __all__ = [
@@ -29,8 +30,6 @@ __all__ = [
     "ascend_sorting",
     "ascent_workspace",
     "load_plane",
-    "score_row",
-    "score_rows",
     "write_row",
 ]
 
@@ -63,23 +62,6 @@ def ascent_workspace(n_planes, n_labels, n_pairs):
         np.zeros((2, n_labels), np.int64),
         np.zeros(n_planes, np.int64),
     )
-
-
-@kernel
-def score_rows(rows, W, constant, order, out):
-    """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
-    for r in range(order.size):
-        score_row(rows, W, constant, order[r], out[r])
-
-
-@inner_kernel
-def score_row(rows, W, constant, n, scores):
-    for v in range(scores.size):
-        scores[v] = constant * W[W.shape[0] - 1, v]
-    for e in range(rows[0][n], rows[0][n + 1]):
-        x, d = rows[2][e], rows[1][e]
-        for v in range(scores.size):
-            scores[v] += x * W[d, v]
 
 
 @kernel

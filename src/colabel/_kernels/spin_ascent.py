@@ -14,6 +14,7 @@ touched once before and once after.
 import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
+from colabel._kernels.linear_scores import score_row
 from colabel._kernels.plane_ascent import (
     CONSTANT,
     ENOUGH,
@@ -22,7 +23,6 @@ from colabel._kernels.plane_ascent import (
     activate,
     ascent_workspace,
     load_plane,
-    score_row,
     write_row,
 )
 from colabel._kernels.rounding import climb

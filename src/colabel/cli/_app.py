@@ -19,7 +19,12 @@ import typer
 
 import colabel
 from colabel.cli._text import one_line
-from colabel.exceptions import ColabelError, DatasetNotFoundError, UnknownNameError
+from colabel.exceptions import (
+    ColabelError,
+    DatasetNotFoundError,
+    UnknownNameError,
+    is_interrupt,
+)
 
 __all__ = ["app", "main"]
 
@@ -116,7 +121,7 @@ def _judge(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UsageError):
         own = isinstance(error, typer.BadParameter) and error.param is None  # whole as it stands
         return 2, error.message if own else error.format_message()
-    if isinstance(error, typer.Abort | KeyboardInterrupt):
+    if isinstance(error, typer.Abort) or is_interrupt(error):
         return 130, "stopped"
     if isinstance(error, UnknownNameError | DatasetNotFoundError):
         return 2, str(error)

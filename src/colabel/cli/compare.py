@@ -135,6 +135,7 @@ def compare(
             None if methods is None else _variants(methods, search),
             {} if split is None else dict.fromkeys(data, (split,)),
             tuple(range(seeds or 1)),
+            options=_options(data, {"labels": labels, "xml": xml, "n_features": n_features}),
             search=search,
         )
     else:
@@ -200,6 +201,12 @@ def _variants(text: str, search: Search | None) -> tuple[Variant, ...]:
     from colabel.lab import variant_of
 
     return tuple(variant_of(name, search) for name in _names(text))
+
+
+def _options(data: list[str], given: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return how each file is read, for the commands that run its cells again."""
+    told = {key: str(value) for key, value in given.items() if value is not None}
+    return {name: told for name in data if told and not is_registered(name)}
 
 
 def _names(text: str) -> list[str]:

@@ -35,41 +35,60 @@ def label_graph(scores: Pairwise, dense: bool | None = None) -> Graph:
         ``indptr, heads, mates, caps, sums, scale, weights``, and ``matrix`` for the dense path.
     """
     V = scores.n_labels
-    i, j = scores.edges.T
-    pairs = coo_array((scores.couplings, (i, j)), shape=(V, V)).tocsr()
-    pairs.sum_duplicates()
-    if np.any(pairs.data < 0):
+    tails, heads, weights = _arcs(scores)
+    indptr = np.zeros(V + 1, dtype=np.int64)
+    np.cumsum(np.bincount(tails, minlength=V), out=indptr[1:])
+    scale = _scales(tails, heads, weights, V)
+    caps = np.rint(weights * scale[tails]).astype(np.int64)
+    if dense is None:
+        dense = len(heads) > DENSE * V * (V - 1)
+    places = np.arange(len(heads))
+    if dense:
+        matrix, place = np.zeros((V, V), dtype=np.int64), np.empty((V, V), dtype=np.int64)
+        matrix[tails, heads], place[tails, heads] = caps, places
+        mates, sums = place[heads, tails], matrix.sum(axis=1)
+        return indptr, heads, mates, caps, sums, scale, weights, matrix
+    # In order of (head, tail) the p-th arc is the reverse of the p-th in order of (tail, head).
+    mates, sums = np.empty(len(heads), dtype=np.int64), np.zeros(V, dtype=np.int64)
+    mates[np.lexsort((tails, heads))] = places
+    np.add.at(sums, tails, caps)
+    return indptr, heads, mates, caps, sums, scale, weights
+
+
+def _arcs(scores: Pairwise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return tails, heads and couplings of all arcs, both ways, in order; no coupling is 0."""
+    V, (i, j) = scores.n_labels, scores.edges.T
+    if len(i) > DENSE * V * (V - 1) / 2:
+        # A matrix is quicker than lists of pairs.
+        pairs = np.bincount(i * V + j, scores.couplings, V * V).reshape(V, V)
+        _check_attractive(pairs)
+        pairs += pairs.T
+        tails, heads = np.nonzero(pairs)
+        return tails, heads, pairs[tails, heads]
+    both = coo_array((scores.couplings, (i, j)), shape=(V, V)).tocsr()
+    both.sum_duplicates()
+    _check_attractive(both.data)
+    both.eliminate_zeros()
+    both = (both + both.T).tocsr()
+    both.sort_indices()
+    tails = np.repeat(np.arange(V), np.diff(both.indptr))
+    return tails, both.indices.astype(np.int64), both.data
+
+
+def _check_attractive(couplings: np.ndarray) -> None:
+    if np.any(couplings < 0):
         raise IncompatibleError(
             "a graph cut needs couplings without repulsion (none below zero); "
             "choose another decoder or a model that keeps them attractive"
         )
-    pairs.eliminate_zeros()
-    both = (pairs + pairs.T).tocsr()
-    both.sort_indices()
-    indptr, heads = both.indptr.astype(np.int64), both.indices.astype(np.int64)
-    weights = np.ascontiguousarray(both.data, dtype=np.float64)
-    tails = np.repeat(np.arange(V), np.diff(indptr))
-    # In order of (head, tail) the p-th arc is the reverse of the p-th in order of (tail, head).
-    mates = np.empty(len(heads), dtype=np.int64)
-    mates[np.lexsort((tails, heads))] = np.arange(len(heads))
-    scale = _scales(both, weights, tails)
-    caps = np.rint(weights * scale[tails]).astype(np.int64)
-    sums = np.zeros(V, dtype=np.int64)
-    np.add.at(sums, tails, caps)
-    if dense is None:
-        dense = len(heads) > DENSE * V * (V - 1)
-    graph = (indptr, heads, mates, caps, sums, scale, weights)
-    if not dense:
-        return graph
-    matrix = np.zeros((V, V), dtype=np.int64)
-    matrix[tails, heads] = caps
-    return (*graph, matrix)
 
 
-def _scales(both: coo_array, weights: np.ndarray, tails: np.ndarray) -> np.ndarray:
+def _scales(tails: np.ndarray, heads: np.ndarray, weights: np.ndarray, V: int) -> np.ndarray:
     """Return a power of two for each label, the same within a connected part."""
-    n_parts, part = connected_components(both, directed=False)
-    total = np.zeros(n_parts)
-    np.add.at(total, part[tails], weights)
+    part = np.zeros(V, dtype=np.int64)
+    if not np.any(np.bincount(tails, minlength=V) == V - 1):  # such a label joins all others
+        pattern = coo_array((np.ones(len(tails)), (tails, heads)), shape=(V, V))
+        part = connected_components(pattern, directed=False)[1]
+    total = np.bincount(part[tails], weights, part.max(initial=0) + 1)
     _, exponent = np.frexp(total)
     return np.ldexp(1.0, np.minimum(BITS - exponent, 1023))[part]

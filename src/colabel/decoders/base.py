@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
-from colabel.scores import ScoreTable
+from colabel.scores import ScoreTable, Support
 
-__all__ = ["BaseDecoder", "binary_rows"]
+__all__ = ["BaseDecoder", "binary_rows", "with_doubt"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -111,6 +111,15 @@ class BaseDecoder(BaseEstimator, ABC):
             )
         if nonempty and scores.n_labels == 0:
             raise ValueError("a table without labels has no labeling but the empty one")
+
+
+def with_doubt(scores: ScoreTable, best: Floats) -> Floats:
+    """Bound the best expectation of a measure in [0, 1], given the best under the table.
+
+    Where a ``Support`` is part of a larger distribution the bound holds for that one. It is not
+    cut off at 1: an answer that is perfect for the part is not proved to be so for the whole.
+    """
+    return best + scores.doubt if isinstance(scores, Support) else best
 
 
 def binary_rows(scores: ScoreTable, Y: ArrayLike, name: str) -> Labels:

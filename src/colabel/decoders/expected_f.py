@@ -8,7 +8,7 @@ import numpy as np
 
 from colabel.decoders._label_counts import block_of, label_counts, members, pieces
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, with_doubt
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
@@ -32,6 +32,9 @@ class ExpectedF(BaseDecoder):
     sample for a ``Mixture`` (one component for ``Modular``), O(labels on in all labelings) for a
     ``Support``, and O(n_labels S) for each size of prediction that can still win; no size is left
     out otherwise. Expected values closer than 1e-13 count as equal, and fewer labels are chosen.
+
+    Where a ``Support`` leaves probability out (its ``rest``), the expectation is the table's and
+    the bound that of the larger distribution: the answer is certified if the table holds it all.
 
     References
     ----------
@@ -81,7 +84,7 @@ class ExpectedF(BaseDecoder):
                 best_by_counts(*counts, weights, nonempty, labels[rows], values[rows])
 
         in_threads(block, scores.n_samples)
-        return Decoded.exact(labels, values)
+        return Decoded(labels, values, with_doubt(scores, values))
 
     def _weights(self, n_labels: int) -> Floats:
         """Return ``(1 + beta^2) / (beta^2 s + k)`` at ``[k, s]``."""

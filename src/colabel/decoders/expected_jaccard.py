@@ -17,7 +17,7 @@ from colabel.decoders._label_counts import (
     pieces,
 )
 from colabel.decoders._threads import in_threads
-from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.decoders.base import BaseDecoder, Floats, Labels, with_doubt
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
@@ -50,7 +50,8 @@ class ExpectedJaccard(BaseDecoder):
     ``h``, and ``0 <= h <= min(s, k)``: it lies below its chord, ``J <= h / max(s, k)`` (which
     is at most the F-measure ``2 h / (s + k)``). The expected chord is maximised exactly, like an
     expected F-measure. A mixture also has ``E[J] <= sum_k pi_k max_z E_k[J]``, each component
-    maximised exactly by itself; the lower of the two bounds is given.
+    maximised exactly by itself; the lower of the two bounds is given. A ``Support`` that leaves
+    probability out (its ``rest``) adds the most that this can change.
 
     *Answer.* The best of the maximisers of the chord and of the expected F-measure (for a
     ``Support`` also its mode), improved by flipping the label that gains most until none gains.
@@ -93,13 +94,14 @@ class ExpectedJaccard(BaseDecoder):
         assert isinstance(scores, Mixture | Support)
         if scores.n_labels <= self.max_labels:
             labels = _enumerated(scores, nonempty)
-            return Decoded.exact(labels, self.objective(scores, labels))
+            value = self.objective(scores, labels)
+            return Decoded(labels, value, with_doubt(scores, value))
         starts, bound = self._starts(scores, nonempty)
         values = np.array([self.objective(scores, labels) for labels in starts])
         best, rows = np.argmax(values, axis=0), np.arange(scores.n_samples)
         labels = self._climb(scores, np.array(starts)[best, rows], values[best, rows], nonempty)
         value = self.objective(scores, labels)
-        return Decoded(labels, value, np.maximum(bound, value))
+        return Decoded(labels, value, with_doubt(scores, np.maximum(bound, value)))
 
     def _starts(self, scores: Mixture | Support, nonempty: bool) -> tuple[list[Labels], Floats]:
         """Return labelings to climb from, and an upper bound."""

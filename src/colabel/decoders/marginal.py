@@ -22,6 +22,9 @@ class Marginal(BaseDecoder):
     The objective is the expected share of labels that are right,
     ``sum_l P(y_l = z_l) / n_labels``. O(n_labels) per sample beyond the marginals.
 
+    Where a ``Support`` leaves probability out (its ``rest``), the marginals are the table's and
+    the bound that of the larger distribution: the answer is certified if the table holds it all.
+
     Examples
     --------
     >>> from colabel.scores import Support
@@ -46,7 +49,16 @@ class Marginal(BaseDecoder):
         if nonempty:
             empty = np.flatnonzero(~on.any(axis=1))
             on[empty, np.argmax(p[empty], axis=1)] = True
-        return Decoded.exact(on.astype(np.int8), _mean(np.where(on, p, 1.0 - p)))
+        value = _mean(np.where(on, p, 1.0 - p))
+        return Decoded(on.astype(np.int8), value, value + _doubt(scores, p))
+
+
+def _doubt(scores: ScoreTable, p: Floats) -> Floats:
+    """How far the expected share of any labeling may be from the truth."""
+    if not isinstance(scores, Support) or scores.rest is None or not scores.n_labels:
+        return np.zeros(len(p))
+    least, most = scores.marginal_bounds()
+    return _mean(np.maximum(np.maximum(p - least, most - p), 0.0))
 
 
 def _mean(right: Floats) -> Floats:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from colabel._parameters import check_whole
 from colabel.decoders.base import Floats, Labels
 from colabel.decoders.mixture_mode import most_probable
+from colabel.decoders.support_mode import ONLY_EMPTY
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
@@ -39,8 +40,8 @@ def top_m(
     -------
     labelings : ndarray of shape (n_samples, m, n_labels), int8
     log_probabilities : ndarray of shape (n_samples, m)
-        Falling; ``-inf`` for labelings of a support that are impossible (and for what fills up
-        the labelings of a sample that has fewer than ``m``).
+        Falling; ``-inf`` for labelings of a support that are impossible, and where the first
+        stands again since a sample has fewer than ``m``.
 
     Notes
     -----
@@ -84,14 +85,25 @@ def top_m(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return labels, values
+    # The search ranks by bounds, which differ from the values by rounding: near-ties.
+    order = np.argsort(-values, axis=1, kind="stable")
+    return (
+        np.take_along_axis(labels, order[:, :, None], axis=1),
+        np.take_along_axis(values, order, axis=1),
+    )
 
 
 def _of_support(scores: Support, m: int, nonempty: bool) -> tuple[Labels, Floats]:
     count = np.broadcast_to(scores.labelings.sum(axis=-1, dtype=np.int64), scores.scores.shape)
-    values = np.where(count == 0, -np.inf, scores.scores) if nonempty else scores.scores
-    chosen = np.lexsort((count, -values), axis=1)[:, :m]
-    return scores.pick(chosen), np.take_along_axis(values, chosen, axis=1)
+    out = (count == 0) & nonempty
+    if out.all(axis=1).any():
+        raise ValueError(ONLY_EMPTY)
+    values = np.where(out, -np.inf, scores.scores)
+    chosen = np.lexsort((count, out, -values), axis=1)[:, :m]
+    log_p = np.take_along_axis(values, chosen, axis=1)
+    # The empty labeling comes last, if at all.
+    chosen = np.where(np.take_along_axis(out, chosen, axis=1), chosen[:, :1], chosen)
+    return scores.pick(chosen), log_p
 
 
 def _of_modular(scores: Modular, m: int, nonempty: bool) -> tuple[Labels, Floats]:

@@ -20,13 +20,16 @@ from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
 from colabel.learners.codewords import RidgeFit
 
-__all__ = ["CCAOutputCode", "canonical_directions"]
+__all__ = ["CCAOutputCode", "canonical_directions", "constant_directions"]
 
 Floats = NDArray[np.float64]
 
 # Directions that the features do not predict are no canonical ones: there are at most as many as
 # there are features.
 LEAST_CORRELATION = 1e-6
+# Below this variance a label, or a combination of labels, does not vary: what is left of it is the
+# rounding of second moments. One row in n that differs makes about 1 / n.
+LEAST_SPREAD = 1e-10
 
 
 class CCAOutputCode(OutputCode):
@@ -67,9 +70,10 @@ class CCAOutputCode(OutputCode):
     Attributes
     ----------
     components_ : ndarray of shape (n_codes, n_labels)
-        ``v_k``; the variance of ``v_k'y`` is 1.
+        ``v_k``; the variance of ``v_k'y`` is 1. Combinations that do not vary come last, scaled to
+        ``|v_k| = 1``.
     correlations_ : ndarray of shape (n_codes,)
-        Canonical correlations.
+        Canonical correlations; 0 where nothing varies.
     precision_ : ndarray of shape (n_codes,)
         ``1 / s_k^2``.
     metric_ : ndarray of shape (n_labels, n_labels)
@@ -86,9 +90,11 @@ class CCAOutputCode(OutputCode):
     Notes
     -----
     Directions solve ``S_yx (S_xx + alpha/n I)^-1 S_xy v = rho^2 S_yy v``. Those without a
-    correlation are left out, and so are combinations of labels that do not vary; hence constant
-    labels are predicted by their share alone. ``s_k^2`` is at least a thousandth, and
-    ``|v_k|^2 / 20`` times the mean variance of a label.
+    correlation are left out. Combinations of labels that do not vary, the sum of labels of which
+    exactly one is on above all, are no canonical variates, but known for sure: beyond what is
+    published they are a part of the code, however few components are asked for. Labels that are
+    constant by themselves are not, and are predicted by their share alone. ``s_k^2`` is at least a
+    thousandth, and ``|v_k|^2 / 20`` times the mean variance of a label.
 
     For ``n`` rows, ``d`` features and ``q`` labels the fit takes O(q^3 + n q^2) beside the
     regressions, and O(q^2) memory; mean field O(q) for each mean that moves, at most O(q^2) a row
@@ -139,7 +145,11 @@ class CCAOutputCode(OutputCode):
         between = centred_product(X, Y).T @ fit.coef / n
         within = label_scatter(Y) / n
         shrunk = within + self.shrinkage * np.trace(within) / q * np.eye(q)
-        V, self.correlations_ = canonical_directions(between, shrunk, n_codes(self.n_components, q))
+        V, correlations = canonical_directions(between, shrunk, n_codes(self.n_components, q))
+        # With no more rows than labels there always are combinations that do not vary in them.
+        fixed = constant_directions(within) if n > q else np.empty((q, 0))
+        self.correlations_ = np.concatenate([correlations, np.zeros(fixed.shape[1])])
+        V = np.hstack([V, fixed])
         error = np.einsum("qk,qk->k", residual @ V, V)
         return V, 1.0 / floored(error, V, within)
 
@@ -165,10 +175,34 @@ def canonical_directions(between: Floats, within: Floats, n_codes: int) -> tuple
     rho : ndarray of as many canonical correlations, falling
     """
     values, U = eigh(within, check_finite=False)
-    kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    kept = values > LEAST_SPREAD
     T = U[:, kept] / np.sqrt(values[kept])
     inner = T.T @ between @ T
     square, W = eigh(0.5 * (inner + inner.T), check_finite=False)
     square, W = square[::-1][:n_codes], W[:, ::-1][:, :n_codes]
     related = square > LEAST_CORRELATION**2
     return T @ W[:, related], np.sqrt(np.minimum(square[related], 1.0))
+
+
+def constant_directions(within: Floats) -> Floats:
+    """Return orthonormal combinations of labels that vary which do not vary themselves.
+
+    Where exactly one of some labels is on, their sum is one: it is known without any features.
+
+    Parameters
+    ----------
+    within : ndarray of shape (q, q)
+        ``S_yy``.
+
+    Returns
+    -------
+    ndarray of shape (q, any number)
+    """
+    varies = np.flatnonzero(np.diag(within) > LEAST_SPREAD)
+    if not len(varies):
+        return np.empty((len(within), 0))
+    values, U = eigh(within[np.ix_(varies, varies)], check_finite=False)
+    flat = values <= LEAST_SPREAD
+    out = np.zeros((len(within), int(flat.sum())))
+    out[varies] = U[:, flat]
+    return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
+from colabel.exceptions import is_interrupt
 from colabel.lab.kept import pack
 from colabel.lab.label_sets import with_label_sets
 from colabel.lab.memory import peak_memory_mb, reset_peak
@@ -68,6 +70,8 @@ def run_cell(
         )
         files = pack(keep, estimator, prediction, scores, test)
     except Exception as error:  # the run goes on, and the reason is kept
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         reason = " ".join(str(error).split()) or "no reason given"
         status = f"failed: {type(error).__name__}: {reason}"
         return CellResult(status, traceback=traceback.format_exc())
@@ -87,8 +91,15 @@ def _fit(estimator: Any, train: Dataset) -> tuple[Any, dict[str, Any], list[dict
         return estimator, {}, []
     sign = float(getattr(getattr(estimator, "scorer_", None), "_sign", 1.0))
     columns = ("params", "mean_test_score", "std_test_score", "mean_fit_time")
+    n = getattr(estimator, "n_splits_", 1)
+    wider = math.sqrt(n / (n - 1)) if n > 1 else math.nan  # scikit-learn divides by n
     trials = [
-        {"parameters": setting, "value": sign * value, "spread": spread, "fit_seconds": seconds}
+        {
+            "parameters": setting,
+            "value": sign * value,
+            "spread": wider * spread,
+            "fit_seconds": seconds,
+        }
         for setting, value, spread, seconds in zip(*(tried[name] for name in columns), strict=True)
     ]
     return estimator, dict(getattr(estimator, "best_params_", {})), trials

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -15,16 +13,14 @@ from typing import Any
 import numpy as np
 
 from colabel.datasets import Dataset, load
-from colabel.exceptions import MissingExtraError
+from colabel.exceptions import MissingExtraError, UnknownNameError
 from colabel.lab.cell import CellResult, first_sentence, missing_values
-from colabel.lab.kept import Kept, check_kinds
 from colabel.lab.methods import METHODS, get_method, make
-from colabel.lab.results_file import ResultFile
 from colabel.lab.rows import Cell, Row, Variant
+from colabel.lab.run_folder import run_in_folder
 from colabel.lab.running import run_cells
 from colabel.lab.searched import Search, SearchedMethod
 from colabel.lab.splits import Fold, check_split, default_split, list_folds
-from colabel.lab.store import Store
 from colabel.lab.workers import Limits
 
 __all__ = [
@@ -35,7 +31,6 @@ __all__ = [
     "first_sentence",
     "list_cells",
     "missing_values",
-    "run_in_folder",
     "summarise",
     "variant_of",
 ]
@@ -154,6 +149,10 @@ def list_cells(
     Data is loaded and divided before anything runs, so that a wrong name stops at once.
     """
     named = [variant_of(method, search) for method in methods or ()]
+    names = [variant.name for variant in named]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UnknownNameError(f"two methods are called {twice!r}: give one of them another name")
     splits = {name: _splits_of(name, split) for name in data}
     folds = [
         fold
@@ -164,36 +163,6 @@ def list_cells(
     first = {fold.name: fold for fold in reversed(folds)}
     variants = {name: named or _default_variants(first[name], search) for name in splits}
     return [Cell(fold, variant) for fold in folds for variant in variants[fold.name]]
-
-
-@contextmanager
-def run_in_folder(
-    run_dir: str | os.PathLike[str],
-    store_dir: str | os.PathLike[str],
-    cells: Sequence[Cell],
-    about: dict[str, Any],
-    keep: Sequence[str] = (),
-) -> Iterator[dict[str, Any]]:
-    """Open the store and the files of a run; gives what ``run_cells`` takes of them."""
-    names = {f"accuracy_{name}" for cell in cells for name in cell.fold.label_sets}
-    splits: dict[str, str] = {}
-    for fold in dict.fromkeys((cell.fold.name, cell.fold.split) for cell in cells):
-        splits[fold[0]] = f"{splits[fold[0]]}, {fold[1]}" if fold[0] in splits else fold[1]
-    kept = Kept(store_dir, keep) if check_kinds(keep) else None
-    with Store(store_dir) as store:
-        file = ResultFile(run_dir, store, (*sorted(names), "accuracy_all") if names else ())
-        file.describe(
-            {
-                "data": list(splits),
-                "splits": splits,
-                "methods": list(dict.fromkeys(cell.variant.name for cell in cells)),
-                **about,
-                "n_cells": len(cells),
-                "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
-                "versions": _versions(),
-            }
-        )
-        yield {"store": store, "file": file, "kept": kept}
 
 
 def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
@@ -284,19 +253,3 @@ def _default_variants(fold: Fold, search: Search | None) -> list[Variant]:
             stacklevel=3,
         )
     return [variant_of(name, search) for name in names]
-
-
-def _versions() -> dict[str, str]:
-    import numpy
-    import scipy
-    import sklearn
-
-    import colabel
-
-    return {
-        "colabel": colabel.__version__,
-        "scikit-learn": sklearn.__version__,
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "python": platform.python_version(),
-    }

@@ -1,7 +1,8 @@
 """What a cell is, told the same way in every process: the key that finished cells are found by.
 
 Values become plain JSON: an estimator is its class and parameters, an array the hash of its bytes,
-a function its module and name. No address, no ``hash`` and no order of a set goes in.
+a function or class its module and name, and what it does where it is the user's own (see
+``user_code``). No address, no ``hash`` and no order of a set goes in.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import blake2b
 from importlib import import_module
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from colabel.datasets import Dataset
+from colabel.lab.user_code import constants_of, is_user_code, parts_of_code, path_of
 
 __all__ = ["describe", "digest", "hash_data"]
 
@@ -54,11 +56,13 @@ def describe(value: Any) -> Any:
         if isinstance(value, kinds):
             return tell(value)
     if hasattr(value, "get_params"):
-        return {"class": _path(type(value)), "params": describe(value.get_params(deep=False))}
+        params = describe(value.get_params(deep=False))
+        return {"class": path_of(type(value)), "params": params, **_own_code(type(value))}
     if _is_importable(value):
-        return {"name": _path(value)}
+        return _of_named(value)
     if hasattr(value, "__dict__"):
-        return {"class": _path(type(value)), "state": describe(vars(value))}
+        state = describe(vars(value))
+        return {"class": path_of(type(value)), "state": state, **_own_code(type(value))}
     raise TypeError(f"{type(value).__name__} does not tell what it is made of")
 
 
@@ -87,23 +91,24 @@ def _of_mapping(value: Mapping[Any, Any]) -> Any:
 
 def _of_function(value: FunctionType) -> Any:
     """Name a function of a module; of one made on the way, hash what it does."""
-    if _is_importable(value):
-        return {"name": _path(value)}
+    if is_user_code(value) or _is_importable(value):
+        return _of_named(value)
     closed = [cell.cell_contents for cell in value.__closure__ or ()]
     given = [value.__defaults__, value.__kwdefaults__, closed]
-    return {"name": _path(value), "code": _of_code(value.__code__), "given": describe(given)}
+    return {
+        "name": path_of(value),
+        "code": constants_of(value.__code__),
+        "given": describe(given),
+    }
 
 
-def _of_code(code: CodeType) -> list[Any]:
-    return [code.co_code.hex(), list(code.co_names), [*map(_of_constant, code.co_consts)]]
+def _of_named(value: Any) -> dict[str, Any]:
+    return {"name": path_of(value), **_own_code(value)}
 
 
-def _of_constant(value: Any) -> Any:
-    if isinstance(value, CodeType):
-        return _of_code(value)
-    if isinstance(value, frozenset):  # the order of its text is another in every process
-        return sorted(map(_of_constant, value), key=json.dumps)
-    return [*map(_of_constant, value)] if isinstance(value, tuple) else repr(value)
+def _own_code(value: Any) -> dict[str, Any]:
+    """Hash what the user's own code does; empty for other code, whose name says enough."""
+    return {"own": digest(parts_of_code(value, describe))} if is_user_code(value) else {}
 
 
 def _is_importable(value: Any) -> bool:
@@ -120,17 +125,13 @@ def _is_importable(value: Any) -> bool:
     return found is value
 
 
-def _path(value: Any) -> str:
-    return f"{value.__module__}.{value.__qualname__}"
-
-
 _TELL: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     ((list, tuple), lambda value: [describe(item) for item in value]),
     (Mapping, _of_mapping),
     ((set, frozenset), lambda value: {"set": sorted(map(describe, value), key=json.dumps)}),
     (range, lambda value: {"range": [value.start, value.stop, value.step]}),
     (slice, lambda value: {"slice": describe([value.start, value.stop, value.step])}),
-    (type, lambda value: {"name": _path(value)}),
+    (type, _of_named),
     (np.ndarray, lambda value: {"array": _hash_array(value)}),
     ((sparse.spmatrix, sparse.sparray), lambda value: {"array": _hash_array(value)}),
     (np.dtype, lambda value: {"dtype": value.str}),

@@ -495,6 +495,7 @@ def full_name(estimator: Any, key: str, method: str) -> str:
         if full == key or full.endswith(f"__{key}"):
             return str(full)
     short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
-    close = difflib.get_close_matches(key, [*short, *known], n=3)
+    names = dict.fromkeys([*short, *known])  # a name without a prefix is in both
+    close = difflib.get_close_matches(key, names, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(short)}"
     raise UnknownNameError(f"{method} has no parameter {key!r}{hint}")

@@ -26,7 +26,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,8 @@ class Comparison:
         Those to show; all are kept.
     options : mapping of str to mapping
         How data are loaded, beyond their names.
-    file : str or None
-        Where it was read.
+    file, text : str or None
+        Where it was read, and what stood there.
     search : Search or None
         How parameters of methods that are not named are chosen, if they are.
     """
@@ -92,10 +92,16 @@ class Comparison:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     file: str | None = None
     search: Search | None = None
+    text: str | None = None
 
     def run(self, run_dir: str | os.PathLike[str] | None = None, **options: Any) -> list[Row]:
         """Run it; ``options`` are those of ``compare``: jobs, limits, dask, keep."""
-        about = {"plan_file": self.file, "measures": list(self.measures)}
+        about = {
+            "plan_file": self.file,
+            "plan_text": self.text,
+            "options": {} if self.file else {name: dict(v) for name, v in self.options.items()},
+            "measures": list(self.measures),
+        }
         given = {
             "load_data": self.load,
             "about": {key: value for key, value in about.items() if value},
@@ -116,8 +122,14 @@ class Comparison:
         return load(name, split, **self.options.get(name, {}))
 
 
-def read_plan(path: str | os.PathLike[str]) -> Comparison:
+def read_plan(path: str | os.PathLike[str], text: str | None = None) -> Comparison:
     """Read a comparison from a TOML file; the module says how it is written.
+
+    Parameters
+    ----------
+    path : path-like
+    text : str or None
+        What stood in the file when it was run, which may have been changed since; None reads it.
 
     Raises
     ------
@@ -126,13 +138,13 @@ def read_plan(path: str | os.PathLike[str]) -> Comparison:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8") if text is None else text
         content = tomllib.loads(text)
     except FileNotFoundError as error:
         raise UnknownNameError(f"{path}: there is no such file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UnknownNameError(f"{path}: this is not TOML: {error}") from error
-    return _Reader(path).read(content)
+    return replace(_Reader(path).read(content), text=text)
 
 
 class _Reader:
@@ -154,17 +166,19 @@ class _Reader:
             name, some, given = self.source(entry, f"data, entry {number}")
             names.append(name)
             own[name], options[name] = some or splits, given
+        self.differ("data", names, "name it once, with a list of splits if it has several")
         methods = None
         if "methods" in content:
             listed = enumerate(content["methods"], start=1)
             methods = tuple(self.method(one, search, f"methods, entry {i}") for i, one in listed)
-            self.differ([variant.name for variant in methods])
+            called = [variant.name for variant in methods]
+            self.differ("methods", called, "give one of them another name")
         return Comparison(
-            tuple(dict.fromkeys(names)),
+            tuple(names),
             methods or None,
             {name: some for name, some in own.items() if some},
             self.seeds(content.get("seeds", 1)),
-            tuple(self.measure(name) for name in content.get("measures", ())),
+            self.measures(content.get("measures", ())),
             {name: given for name, given in options.items() if given},
             str(self.path),
             search,
@@ -225,7 +239,9 @@ class _Reader:
         listed = [] if entry is None else [entry] if isinstance(entry, str) else entry
         if entry is not None and not listed:
             raise self.wrong(where, "is empty")
-        return tuple(self.attempt(where, partial(check_split, str(one))) for one in listed)
+        found = [self.attempt(where, partial(check_split, str(one))) for one in listed]
+        self.differ(where, found, "name it once")
+        return tuple(found)
 
     def seeds(self, entry: Any) -> tuple[int, ...]:
         listed = [*range(entry)] if isinstance(entry, int) else entry
@@ -234,15 +250,20 @@ class _Reader:
             raise self.wrong("seeds", "must be a number above zero, or a list of numbers")
         return tuple(dict.fromkeys(listed))
 
+    def measures(self, entry: Sequence[Any]) -> tuple[str, ...]:
+        found = [self.measure(name) for name in entry]
+        self.differ("measures", found, "name it once")
+        return tuple(found)
+
     def measure(self, name: Any) -> str:
         if isinstance(name, str) and name.startswith("accuracy_"):  # of a label set
             return name
         return self.attempt("measures", lambda: get_measure(name).name)
 
-    def differ(self, names: list[str]) -> None:
+    def differ(self, where: str, names: list[str], remedy: str) -> None:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise self.wrong("methods", f"two are called {twice!r}: give one another name")
+            raise self.wrong(where, f"{twice!r} is there twice: {remedy}")
 
     def check(self, content: dict[str, Any], known: Mapping[str, Any], where: str) -> None:
         """Check names and kinds of the keys of a table."""

@@ -194,8 +194,8 @@ class Reproduced:
     plan : Plan
         As it was run: the small one, if that was asked for.
     ours, spread, published : dict
-        From (data, entry) to our mean over seeds and folds, the standard deviation of it, and
-        the paper's number; all as the paper prints them.
+        From (data, entry) to our mean over seeds and folds, the standard deviation of the values
+        (n - 1 in the denominator), and the paper's number; all as the paper prints them.
     missing : dict of str to str
         Why data are absent.
     failed : dict

@@ -107,8 +107,12 @@ class Cell:
         """The hash of ``about``."""
         return digest(self.about)
 
+    @property
+    def where(self) -> tuple[str, str, int, int, str]:
+        """Names of data, split, fold, seed and method: the first columns of ``results.csv``."""
+        fold = self.fold
+        return fold.name, fold.split, fold.number, fold.seed, self.variant.name
+
     def row(self, result: CellResult) -> Row:
         """Put a result under the cell's names."""
-        fold, variant = self.fold, self.variant
-        where = fold.name, fold.split, fold.number, fold.seed
-        return Row(*where, variant.name, variant.parameters, result)
+        return Row(*self.where, self.variant.parameters, result)

@@ -21,7 +21,7 @@ from colabel.exceptions import ColabelError
 from colabel.lab.cell import CellResult
 from colabel.lab.processes import Owner, is_alive, this_process
 
-__all__ = ["FILE_NAME", "Claim", "Store"]
+__all__ = ["FILE_NAME", "Claim", "Store", "result_of_json"]
 
 FILE_NAME = "cells.sqlite"
 FORMAT = 1
@@ -100,7 +100,7 @@ class Store:
             for key in keys:
                 row = self._row("SELECT result FROM cells WHERE key = ? AND status = 'ok'", key)
                 if row is not None:
-                    found[key] = _from_json(row[0])
+                    found[key] = result_of_json(row[0])
         return found
 
     def n_failed(self, keys: Iterable[str]) -> int:
@@ -110,25 +110,27 @@ class Store:
             return sum(self._row(query, key) is not None for key in keys)
 
     def claim(self, key: str, anew: bool = False) -> Claim:
-        """Ask to run a cell; ``anew`` is even one that was done before this store was opened."""
+        """Ask to run a cell; ``anew`` is even one that is done, whoever has done it.
+
+        One that failed after this store was opened is not tried again.
+        """
         with self._plainly(), self._transaction():
             row = self._row("SELECT number, status, result FROM cells WHERE key = ?", key)
-            is_new = row is not None and row[0] > self._last_before
-            if row is not None and (is_new or (row[1] == "ok" and not anew)):
-                return Claim(_from_json(row[2]))
+            if row is not None and (not anew if row[1] == "ok" else row[0] > self._last_before):
+                return Claim(result_of_json(row[2]))
             if self._is_taken(key):
                 return Claim()
             self._file.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._session))
             return Claim(mine=True)
 
-    def finish(self, key: str, about: Any, result: CellResult) -> None:
-        """Keep the result of a cell, ``about`` beside it, and end the claim."""
+    def finish(self, key: str, about: Any, result: CellResult, finished: str | None = None) -> None:
+        """Keep the result of a cell, ``about`` beside it, and end the claim; None is now."""
         row = key, json.dumps(about), result.status, _to_json(result), self._session
         with self._plainly(), self._transaction():
             self._file.execute(
                 "REPLACE INTO cells (key, about, status, result, session, finished) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (*row, time.strftime("%Y-%m-%dT%H:%M:%S")),
+                (*row, finished or time.strftime("%Y-%m-%dT%H:%M:%S")),
             )
             self._file.execute("DELETE FROM claims WHERE key = ?", (key,))
 
@@ -296,5 +298,6 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else repr(value)
 
 
-def _from_json(text: str) -> CellResult:
+def result_of_json(text: str) -> CellResult:
+    """Return a result as the store has written it."""
     return CellResult(**json.loads(text))

@@ -7,7 +7,7 @@ import io
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,15 +18,17 @@ import numpy as np
 from colabel.datasets import Dataset, load
 from colabel.exceptions import DatasetNotFoundError, MissingExtraError
 from colabel.lab.cell import CellResult
-from colabel.lab.compare import list_cells, run_in_folder, summarise
+from colabel.lab.compare import list_cells, summarise
 from colabel.lab.identity import describe, digest, hash_data
 from colabel.lab.plans import BOUND, Plan, Reproduced
 from colabel.lab.rows import Cell, Row
+from colabel.lab.run_folder import run_in_folder
 from colabel.lab.running import run_cells
+from colabel.lab.statistics import mean_sd
 from colabel.lab.store import Store
 from colabel.lab.workers import Limits
 
-__all__ = ["reproduce"]
+__all__ = ["cells_of_plan", "look_for_data", "means_and_spreads", "reproduce"]
 
 Place = str | os.PathLike[str]
 Where = tuple[str, str]
@@ -67,15 +69,15 @@ def reproduce(
         ``on_plan``, ``on_start`` and ``on_row`` of ``compare``.
     """
     plan = plan.small() if quick else plan
-    present, missing = _look_for(plan)
+    present, missing = look_for_data(plan)
     missing = {**missing, **plan.unavailable} if not quick else missing
     place = None if run_dir is None or not present else (run_dir, store_dir or run_dir)
     if plan.trace is not None:
-        found = _traced(plan, present, missing, place, callbacks)
+        found = _traced(plan, quick, present, missing, place, callbacks)
     else:
         limits = Limits(jobs, cell_timeout, cell_memory, dask)
         rows = _run(plan, quick, present, place, limits, keep, done, callbacks)
-        ours, spread = _summary(plan, rows)
+        ours, spread = means_and_spreads(plan, rows)
         failed = {(r.data, r.method): r.result.status for r in rows if not r.result.ok}
         means = summarise(rows)
         fit, predict = (
@@ -107,7 +109,7 @@ def _run(
     done: dict[str, CellResult] | None,
     callbacks: dict[str, Any],
 ) -> list[Row]:
-    cells = [*_cells(plan, present)]
+    cells = [*cells_of_plan(plan, present)]
     callbacks.pop("on_plan", lambda n_cells: None)(len(cells))
     told = {"done": {} if done is None else done, "limits": limits, **callbacks}
     if place is None:
@@ -117,7 +119,7 @@ def _run(
         return run_cells(cells, **files, **told)
 
 
-def _cells(plan: Plan, present: Iterable[str]) -> Iterator[Cell]:
+def cells_of_plan(plan: Plan, present: Iterable[str]) -> Iterator[Cell]:
     """List the cells dataset by dataset, as parameters may depend on it, and seeds as data may."""
     for data in present:
         variants = [entry.variant(data) for entry in plan.entries]
@@ -131,6 +133,7 @@ def _cells(plan: Plan, present: Iterable[str]) -> Iterator[Cell]:
 
 def _traced(
     plan: Plan,
+    quick: bool,
     present: Mapping[str, str],
     missing: dict[str, str],
     place: tuple[Place, Place] | None,
@@ -139,7 +142,12 @@ def _traced(
     """Run the traces of all seeds; seeds that end earlier leave the mean to the others."""
     traces: dict[Where, list[float]] = {}
     ours: dict[Where, float] = {}
-    with nullcontext() if place is None else Store(place[1]) as store:
+    with (
+        nullcontext({"store": None})
+        if place is None
+        else _told(plan, quick, present, place) as files
+    ):
+        store = files["store"]
         for name, content in present.items():
             callbacks.get("on_start", lambda *_: None)(name, plan.name)
             runs = [_trace(plan, name, seed, content, store) for seed in plan.seeds]
@@ -154,6 +162,14 @@ def _traced(
     if place is not None:
         _save_traces(found, Path(place[0]))
     return found
+
+
+def _told(
+    plan: Plan, quick: bool, present: Iterable[str], place: tuple[Place, Place]
+) -> AbstractContextManager[dict[str, Any]]:
+    names = {"data": list(present), "methods": [entry.name for entry in plan.entries]}
+    about = {"plan": plan.name, "quick": quick, "seeds": list(plan.seeds), **names}
+    return run_in_folder(*place, [], about)
 
 
 def _trace(
@@ -189,8 +205,11 @@ def _save_traces(found: Reproduced, folder: Path) -> None:
     (folder / "traces.csv").write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
-def _summary(plan: Plan, rows: list[Row]) -> tuple[dict[Where, float], dict[Where, float]]:
-    """Return means and standard deviations over folds and seeds, as the paper prints values."""
+def means_and_spreads(plan: Plan, rows: list[Row]) -> tuple[dict[Where, float], dict[Where, float]]:
+    """Return means and standard deviations over folds and seeds, as the paper prints values.
+
+    Deviations are those of samples, with n - 1 in the denominator; one value has none.
+    """
     values: dict[Where, list[float]] = {}
     for row in rows:
         if plan.measure in row.result.measures:
@@ -199,11 +218,12 @@ def _summary(plan: Plan, rows: list[Row]) -> tuple[dict[Where, float], dict[Wher
     if plan.bound is not None:
         for data in dict.fromkeys(row.data for row in rows):
             values[data, BOUND] = [plan.shown(plan.bound(data, seed)) for seed in plan.seeds]
-    means = {cell: float(np.mean(some)) for cell, some in values.items()}
-    return means, {cell: float(np.std(some)) for cell, some in values.items() if len(some) > 1}
+    found = {cell: mean_sd(some) for cell, some in values.items()}
+    means = {cell: one.mean for cell, one in found.items()}
+    return means, {cell: one.sd for cell, one in found.items() if one.n > 1}
 
 
-def _look_for(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
+def look_for_data(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
     """Return the data that are there, with hashes of them, and why others are not."""
     present: dict[str, str] = {}
     missing: dict[str, str] = {}

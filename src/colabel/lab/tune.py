@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colabel.datasets import Dataset
-from colabel.exceptions import UnknownNameError
+from colabel.exceptions import UnknownNameError, is_interrupt
 from colabel.lab.cell import first_sentence
 from colabel.lab.label_sets import with_label_sets
 from colabel.lab.methods import full_name, get_method, make
@@ -24,6 +24,7 @@ from colabel.lab.search import (
     list_settings,
     rungs,
 )
+from colabel.lab.statistics import mean_sd
 from colabel.metrics import get_measure, log_likelihood, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
@@ -222,10 +223,12 @@ class _Bench:
                 seconds.append(time.perf_counter() - started)
                 values.append(self.score(estimator, self.data.X[out], self.data.Y[out]))
         except Exception as error:  # the others go on, and the reason is kept
+            if is_interrupt(error):
+                raise KeyboardInterrupt from error
             self._warm.clear()
             reason = first_sentence(str(error)) or "no reason given"
             return Trial(setting, failed=f"{type(error).__name__}: {reason}", share=share)
-        found = float(np.mean(values)), float(np.std(values)), float(np.mean(seconds))
+        found = float(np.mean(values)), mean_sd(values).sd, float(np.mean(seconds))
         return Trial(setting, *found, share=share)
 
     def _estimator(self, number: int, setting: Parameters) -> Any:

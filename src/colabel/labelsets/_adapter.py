@@ -12,7 +12,12 @@ from sklearn.base import clone
 from colabel._label_scores import has_label_scores, label_scores
 from colabel._parameters import check_choice
 from colabel.decoders import OnePerSet
-from colabel.labelsets._base import MOST_COMBINATIONS, LabelSetClassifier, all_combinations
+from colabel.labelsets._base import (
+    MOST_COMBINATIONS,
+    LabelSetClassifier,
+    all_combinations,
+    weight_name,
+)
 from colabel.labelsets._targets import Codes, one_hot
 from colabel.scores import Modular
 
@@ -60,9 +65,10 @@ class OnePerSetClassifier(LabelSetClassifier):
         self.rule = rule
         self.label_sets = label_sets
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         Y = one_hot(codes, self._target.sizes).astype(np.int64)
-        self.estimator_ = clone(self.estimator).fit(X, Y)
+        params = {} if weight is None else {weight_name(self.estimator): weight}
+        self.estimator_ = clone(self.estimator).fit(X, Y, **params)
 
     def _is_joint(self) -> bool:
         """Return whether combinations are chosen by the estimator's table."""

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from colabel._sklearn import n_rows, one_score_per_class
+from colabel._sklearn import check_weight, n_rows, one_score_per_class, take_rows
 from colabel.labelsets._logistic import ScaledLogisticRegression
 from colabel.labelsets._targets import Codes, encode_sets, kept_apart, one_hot
 from colabel.metrics import label_set_accuracy
@@ -46,7 +46,7 @@ MOST_COMBINATIONS = 4096
 class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     """Base of the estimators for data with exactly one label of each of several sets.
 
-    Subclasses define ``_fit(X, codes)`` with class numbers (n_samples, n_sets) and
+    Subclasses define ``_fit(X, codes, weight)`` with class numbers (n_samples, n_sets) and
     ``_log_probs(X)``, the log-probabilities (n_samples, n_classes) of each set; those that choose
     the classes together also ``_predict(X)`` and ``_joint(X)``.
     """
@@ -54,7 +54,7 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     estimator: Any
     label_sets: Any
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to features ``X`` and the classes ``y`` of each set.
 
         Parameters
@@ -64,19 +64,26 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             Of any dtype. Or a matrix of 0 and 1 (n_samples, n_labels), dense, sparse or a
             DataFrame, with ``label_sets`` that say which columns belong together; or one set as a
             vector. Columns of 0 and 1 without ``label_sets`` are sets of two classes each.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Rows of weight zero are left out. The estimator must take weights too.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X = self._validate(X, reset=True)
+        X, weight = self._validate(X, reset=True), None
+        if sample_weight is not None:
+            check_consistent_length(X, y)
+            weight = check_weight(sample_weight, X)
+            rows, y = np.flatnonzero(weight), y if hasattr(y, "__getitem__") else np.asarray(y)
+            X, y, weight = X[rows], take_rows(y, rows), weight[rows]
         codes, self._target = encode_sets(y, self.label_sets)
         check_consistent_length(X, codes)
         self.set_names_ = list(self._target.names)
         classes = self._target.classes
         self.classes_ = classes[0] if self._target.kind == "vector" else list(classes)
-        self._fit(X, codes)
+        self._fit(X, codes, weight)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -124,8 +131,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         )
         return accuracies["accuracy_all"]
 
-    def _fit(self, X: Any, codes: Codes) -> None:
-        """Learn from validated data."""
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+        """Learn from validated data; weights are positive."""
         raise NotImplementedError
 
     def _log_probs(self, X: Any) -> list[Floats]:
@@ -173,7 +180,7 @@ def usual_classifier() -> Any:
     return ScaledLogisticRegression(max_iter=1000)
 
 
-def fit_classes(base: Any, X: Any, code: NDArray[np.intp], weight: Floats | None = None) -> Any:
+def fit_classes(base: Any, X: Any, code: NDArray[np.intp], weight: Floats | None) -> Any:
     """Fit a clone of ``base`` to class numbers; to a single class no more than that class."""
     if np.all(code == code[0]):
         return DummyClassifier().fit(X, code)

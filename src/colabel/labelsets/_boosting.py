@@ -46,12 +46,13 @@ class DualSetBoosting(LabelSetClassifier):
     reuse : bool, default=True
         Whether models are given the classes that another set's model predicts. Without, and with
         ``B=1``, the sets have nothing in common but when training stops.
-    eta : float or None, default=None
+    learning_rate : float or None, default=None
         Factor of a model's weight, a learning rate. ``None`` is the paper's: one over the number of
         classes of the set.
     weighting : {"sample", "weight"}, default="sample"
         ``"sample"``: models are trained on rows drawn from the distribution, as published.
-        ``"weight"``: on all rows with sample weights, which needs no chance.
+        ``"weight"``: on all rows with sample weights, which needs no chance, and where a weight of
+        two is the row twice. Sample weights are where the distribution begins, in either case.
     inputs : {"predicted", "true", "true_update"}, default="predicted"
         What a model is given when its predictions train the next one: the classes that the model
         before it predicts, as in prediction; or the true ones, which is how the paper may also be
@@ -109,7 +110,7 @@ class DualSetBoosting(LabelSetClassifier):
         n_rounds: int = 10,
         B: float = 1.05,
         reuse: bool = True,
-        eta: float | None = None,
+        learning_rate: float | None = None,
         weighting: str = "sample",
         inputs: str = "predicted",
         order: Any = None,
@@ -120,7 +121,7 @@ class DualSetBoosting(LabelSetClassifier):
         self.n_rounds = n_rounds
         self.B = B
         self.reuse = reuse
-        self.eta = eta
+        self.learning_rate = learning_rate
         self.weighting = weighting
         self.inputs = inputs
         self.order = order
@@ -133,13 +134,15 @@ class DualSetBoosting(LabelSetClassifier):
         for votes in self._staged_votes(self._validate(X, reset=False)):
             yield self._target.restore(_most_votes(votes), like=X)
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         self._rng = check_random_state(self.random_state)
         self.order_ = set_order(self.order, self._target.sizes)
         self._reuses = self.reuse and codes.shape[1] > 1
         self.rounds_: list[tuple[Any, list[Any]]] = []
         alphas, errors = [], []
-        w = np.full(codes.shape, 1.0 / len(codes))
+        share = np.ones(len(codes)) if weight is None else weight
+        self._total = float(share.sum())
+        w = np.repeat(share[:, None] / self._total, codes.shape[1], axis=1)
         for t in range(self.n_rounds):
             models, error, wrong = self._round(X, codes, w)
             weak = np.any(error > self._chance())
@@ -153,7 +156,7 @@ class DualSetBoosting(LabelSetClassifier):
                 break
             w = self._adjusted(w, alpha, wrong)
         self.alphas_, self.errors_ = np.array(alphas), np.array(errors)
-        del self._rng
+        del self._rng, self._total
 
     def _round(
         self, X: Any, codes: Codes, w: Floats
@@ -188,7 +191,7 @@ class DualSetBoosting(LabelSetClassifier):
     def _draw(self, w: Floats) -> tuple[NDArray[np.intp] | None, Floats | None]:
         """Return rows drawn from a distribution, or the weights of all rows."""
         if self.weighting == "weight":
-            return None, w * len(w)
+            return None, w * self._total
         return self._rng.choice(len(w), size=len(w), p=w), None
 
     def _train(self, X: Any, code: NDArray[np.intp], drawn: tuple[Any, Any]) -> Any:
@@ -206,7 +209,7 @@ class DualSetBoosting(LabelSetClassifier):
     def _alpha(self, error: Floats) -> Floats:
         sizes = np.array(self._target.sizes)
         error = np.clip(error, EDGE, 1.0 - EDGE)
-        eta = 1.0 / sizes if self.eta is None else self.eta
+        eta = 1.0 / sizes if self.learning_rate is None else self.learning_rate
         log_odds = np.log((1.0 - error) / error)
         alpha = eta * (log_odds + np.log(np.maximum(sizes - 1, 1)))  # Eqs. (6) and (7)
         return np.maximum(alpha, EDGE)  # a guess at chance level still has a vote
@@ -254,8 +257,8 @@ class DualSetBoosting(LabelSetClassifier):
         check_whole(self.n_rounds, "n_rounds", least=1)
         check_real(self.B, "B", least=1.0)
         check_choice(self.reuse, "reuse", (True, False))
-        if self.eta is not None:
-            check_real(self.eta, "eta", above=0.0)
+        if self.learning_rate is not None:
+            check_real(self.learning_rate, "learning_rate", above=0.0)
         check_choice(self.weighting, "weighting", ("sample", "weight"))
         check_choice(self.inputs, "inputs", ("predicted", "true", "true_update"))
         if self.weighting == "weight":

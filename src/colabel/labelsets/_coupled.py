@@ -43,7 +43,7 @@ class CoupledSets(LabelSetClassifier):
     ----------
     estimator : scikit-learn classifier or None, default=None
         Cloned for each set. ``None`` is logistic regression on features of one scale.
-    cv : int, default=5
+    n_folds : int, default=5
         Folds that give probabilities of rows not seen.
     penalty : float, default=1.0
         On squared couplings, and on squared distances of temperatures from 1.
@@ -68,7 +68,8 @@ class CoupledSets(LabelSetClassifier):
     -----
     Two sets have one table of couplings. More are joined by the tree of most mutual information, so
     that the best combination, marginals and likelihood are exact at a cost that does not grow with
-    the number of combinations. ``(cv + 1) n_sets`` fits.
+    the number of combinations. ``(n_folds + 1) n_sets`` fits. A row is in one fold, whatever it
+    weighs: a row of weight two is not quite the row twice.
 
     Examples
     --------
@@ -82,27 +83,27 @@ class CoupledSets(LabelSetClassifier):
         self,
         estimator: Any = None,
         *,
-        cv: int = 5,
+        n_folds: int = 5,
         penalty: float = 1.0,
         label_sets: Any = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.cv = cv
+        self.n_folds = n_folds
         self.penalty = penalty
         self.label_sets = label_sets
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         rng = check_random_state(self.random_state)
         sizes, n = self._target.sizes, len(codes)
-        folds = _folds(n, self.cv, rng)
+        folds = _folds(n, self.n_folds, rng)
         rows = [np.arange(n), *(train for train, _ in folds)]
         bases = [seeded(clone(self._inner()), rng) for _ in sizes]
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_classes)(base, X[train], codes[train, s])
+            delayed(fit_classes)(base, X[train], codes[train, s], _part(weight, train))
             for train in rows
             for s, base in enumerate(bases)
         )
@@ -115,8 +116,9 @@ class CoupledSets(LabelSetClassifier):
             for s, (part, one, size) in enumerate(zip(unseen, own, sizes, strict=True)):
                 part[test] = np.maximum(class_log_probs(one, X[test], size), FLOOR)
                 known[test] &= np.isin(codes[test, s], one.classes_)
-        told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes)
-        self.coupling_ = fit_coupling(told, codes[known], tree, self.penalty)
+        share = np.ones(n) if weight is None else weight
+        told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
+        self.coupling_ = fit_coupling(told, codes[known], share[known], tree, self.penalty)
 
     def _separate(self, X: Any) -> list[Floats]:
         pairs = zip(self.estimators_, self._target.sizes, strict=True)
@@ -134,15 +136,19 @@ class CoupledSets(LabelSetClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_whole(self.cv, "cv", least=2)
+        check_whole(self.n_folds, "n_folds", least=2)
         check_real(self.penalty, "penalty", above=0.0)
 
 
+def _part(weight: Floats | None, rows: NDArray[np.intp]) -> Floats | None:
+    return None if weight is None else weight[rows]
+
+
 def _folds(
-    n: int, cv: int, rng: np.random.RandomState
+    n: int, n_folds: int, rng: np.random.RandomState
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return training and test rows of each fold; of a single row none."""
     seed = rng.randint(np.iinfo(np.int32).max)
     if n < 2:
         return []
-    return list(KFold(min(cv, n), shuffle=True, random_state=seed).split(np.zeros((n, 1))))
+    return list(KFold(min(n_folds, n), shuffle=True, random_state=seed).split(np.zeros((n, 1))))

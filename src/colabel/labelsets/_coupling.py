@@ -94,17 +94,19 @@ class TreeCoupling:
 
 
 def fit_coupling(
-    log_p: Sequence[Floats], codes: Codes, edges: list[Edge], penalty: float
+    log_p: Sequence[Floats], codes: Codes, weight: Floats, edges: list[Edge], penalty: float
 ) -> TreeCoupling:
     """Choose temperatures and couplings by penalised maximum likelihood.
 
-    Minimises ``-log p(codes) + penalty / 2 (|theta|^2 + |t - 1|^2)``, convex, by L-BFGS.
+    Minimises ``-sum_i weight_i log p(codes_i) + penalty / 2 (|theta|^2 + |t - 1|^2)``, convex, by
+    L-BFGS.
 
     Parameters
     ----------
     log_p : sequence of ndarray of shape (n_samples, n_classes)
         Finite log-probabilities of each set, of rows that their classifiers have not seen.
     codes : ndarray of shape (n_samples, n_sets)
+    weight : ndarray of shape (n_samples,), positive
     edges : list of (int, int)
     penalty : float, positive
     """
@@ -112,7 +114,8 @@ def fit_coupling(
     shapes = [(log_p[s].shape[1], log_p[r].shape[1]) for s, r in edges]
     ends = np.cumsum([n_sets, *(a * b for a, b in shapes)])
     seen = [part[np.arange(n), codes[:, s]] for s, part in enumerate(log_p)]
-    counts = [_count(codes[:, [s, r]], shape) for (s, r), shape in zip(edges, shapes, strict=True)]
+    pairs_seen = zip(edges, shapes, strict=True)
+    counts = [_count(codes[:, [s, r]], weight, shape) for (s, r), shape in pairs_seen]
     centre = np.concatenate([np.ones(n_sets), np.zeros(ends[-1] - n_sets)])
 
     def model(z: Floats) -> TreeCoupling:
@@ -123,10 +126,14 @@ def fit_coupling(
     def objective(z: Floats) -> tuple[float, Floats]:
         now = model(z)
         log_z, own, pairs = now.marginals(log_p)
-        value = log_z.sum() - sum(t * part.sum() for t, part in zip(z, seen, strict=False))
+        value = weight @ log_z - sum(t * (weight @ part) for t, part in zip(z, seen, strict=False))
         value -= sum(np.sum(a * b) for a, b in zip(now.couplings, counts, strict=True))
-        slopes = [np.sum(np.exp(p) * u) - s.sum() for p, u, s in zip(own, log_p, seen, strict=True)]
-        steps = [(p.sum(axis=0) - c).ravel() for p, c in zip(pairs, counts, strict=True)]
+        means = (np.einsum("nc,nc->n", np.exp(p), u) for p, u in zip(own, log_p, strict=True))
+        slopes = [weight @ (mean - s) for mean, s in zip(means, seen, strict=True)]
+        steps = [
+            (np.tensordot(weight, p, axes=1) - c).ravel()
+            for p, c in zip(pairs, counts, strict=True)
+        ]
         gradient = np.concatenate([slopes, *steps]) + penalty * (z - centre)
         return float(value + 0.5 * penalty * np.sum((z - centre) ** 2)), gradient
 
@@ -141,29 +148,33 @@ def fit_coupling(
     return model(found.x)
 
 
-def spanning_tree(codes: Codes, sizes: Sequence[int]) -> list[Edge]:
+def spanning_tree(codes: Codes, sizes: Sequence[int], weight: Floats) -> list[Edge]:
     """Join the sets by the tree of most mutual information (Chow and Liu 1968), leaves first."""
     n_sets = codes.shape[1]
     inside, edges = [0], []
-    gain = {(s, 0): _information(codes[:, [s, 0]], (sizes[s], sizes[0])) for s in range(1, n_sets)}
+
+    def information(s: int, r: int) -> float:
+        return _information(codes[:, [s, r]], weight, (sizes[s], sizes[r]))
+
+    gain = {(s, 0): information(s, 0) for s in range(1, n_sets)}
     while len(inside) < n_sets:
         s, r = max(gain, key=lambda edge: (gain[edge], -edge[0], -edge[1]))
         edges.append((s, r))
         inside.append(s)
         gain = {edge: value for edge, value in gain.items() if edge[0] != s}
         for other in set(range(n_sets)).difference(inside):
-            gain[other, s] = _information(codes[:, [other, s]], (sizes[other], sizes[s]))
+            gain[other, s] = information(other, s)
     return edges[::-1]
 
 
-def _count(codes: Codes, shape: tuple[int, int]) -> Floats:
+def _count(codes: Codes, weight: Floats, shape: tuple[int, int]) -> Floats:
     table = np.zeros(shape)
-    np.add.at(table, (codes[:, 0], codes[:, 1]), 1.0)
+    np.add.at(table, (codes[:, 0], codes[:, 1]), weight)
     return table
 
 
-def _information(codes: Codes, shape: tuple[int, int]) -> float:
-    p = _count(codes, shape) / len(codes)
+def _information(codes: Codes, weight: Floats, shape: tuple[int, int]) -> float:
+    p = _count(codes, weight, shape) / weight.sum()
     apart = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
     seen = p > 0
     return float(np.sum(p[seen] * np.log(p[seen] / apart[seen])))

@@ -56,9 +56,9 @@ class IndependentDecomposition(LabelSetClassifier):
         self.label_sets = label_sets
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_classes)(self._inner(), X, code) for code in codes.T
+            delayed(fit_classes)(self._inner(), X, code, weight) for code in codes.T
         )
 
     def _log_probs(self, X: Any) -> list[Floats]:
@@ -104,9 +104,9 @@ class CooccurrenceDecomposition(LabelSetClassifier):
         self.estimator = estimator
         self.label_sets = label_sets
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         self.combinations_, code = np.unique(codes, axis=0, return_inverse=True)
-        self.estimator_ = fit_classes(self._inner(), X, code.reshape(-1))
+        self.estimator_ = fit_classes(self._inner(), X, code.reshape(-1), weight)
 
     def _predict(self, X: Any) -> Codes:
         combinations, log_p = self._joint(X)

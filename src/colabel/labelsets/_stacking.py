@@ -82,14 +82,14 @@ class LabelStacking(LabelSetClassifier):
         self.label_sets = label_sets
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, codes: Codes) -> None:
+    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         sizes = self._target.sizes
         self.order_ = set_order(self.order, sizes)
         inputs = [X]
         for s in self.order_[:-1]:
             inputs.append(join(inputs[-1], codes[:, s], sizes[s]))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_classes)(self._inner(), given, codes[:, s])
+            delayed(fit_classes)(self._inner(), given, codes[:, s], weight)
             for given, s in zip(inputs, self.order_, strict=True)
         )
 

@@ -109,10 +109,13 @@ def _turn_columns(X: Any, root: Floats, free: Floats) -> tuple[Eigenbasis, float
 
 def _combine_rows(X: Any, root: Floats, free: Floats) -> tuple[Eigenbasis, float]:
     """Combine rows by the eigenvectors of their inner products, those of no length left out."""
-    kernel, blur = _inner_products(X, root, _span(root * free))
+    outside = _span(root * free)
+    kernel, blur = _inner_products(X, root, outside)
     spectrum, vectors = np.linalg.eigh(kernel)
     kept = spectrum > blur
     spectrum, vectors = spectrum[kept], vectors[:, kept]
+    # Of the shortest ones rounding leaves a part along the free columns, and ``X`` has its means.
+    vectors -= outside @ (outside.T @ vectors)
     rows = vectors * np.sqrt(spectrum) / root
     turn = root * vectors / np.sqrt(spectrum)
     return Eigenbasis(rows, np.zeros(len(spectrum)), spectrum, turn, X), blur

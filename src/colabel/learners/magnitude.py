@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["check_magnitude", "largest_magnitude", "mean_squared_norm", "squared_norms"]
+__all__ = ["check_magnitude", "largest_magnitude", "mean_squared_norm", "scaled", "squared_norms"]
 
 # A hundred million squares of this add up within double precision.
 LARGEST = 1e150
@@ -26,6 +26,11 @@ def check_magnitude(X: Any) -> None:
         raise ValueError(
             f"X holds {largest:.3g}, whose square is beyond double precision; scale the features"
         )
+
+
+def scaled(X: Any, scale: NDArray[np.float64]) -> Any:
+    """Divide each feature of ``X``, dense or sparse; sparse rows stay sparse."""
+    return sparse.csr_array(X.multiply(1.0 / scale)) if sparse.issparse(X) else X / scale
 
 
 def squared_norms(X: Any) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from colabel.learners.augment import loss_augmented
 from colabel.learners.magnitude import squared_norms
+from colabel.learners.products import make_products
 from colabel.results import Decoded, Solution
 
 __all__ = ["MarginProblem", "MarginSolution", "Violations"]
@@ -26,8 +27,8 @@ __all__ = ["MarginProblem", "MarginSolution", "Violations"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
-# Cells of a score table decoded together.
-CELLS = 2**22
+# Cells of a score table decoded together: few enough to stay in a cache.
+CELLS = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,9 @@ class MarginProblem:
         self.share = weight / weight.sum()
         norms = squared_norms(X) + model.constant**2
         self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
-        self.truth = model.feature_sum(X, Y, self.share)
+        # For sums over samples: a full matrix where it is quicker.
+        self.features = make_products(X).X
+        self.truth = model.feature_sum(self.features, Y, self.share)
 
     @property
     def n_samples(self) -> int:
@@ -133,13 +136,16 @@ class MarginProblem:
         self, theta: Floats, rows: NDArray[np.int64], step: int
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
         """Score the samples ``rows``, at most ``step`` of them at a time."""
-        from colabel._kernels.plane_ascent import score_rows
+        from colabel._kernels.linear_scores import score_rows
 
         W, _ = self.model.split(theta)
         for i in range(0, len(rows), step):
             some = rows[i : i + step]
-            unary = np.empty((len(some), self.model.n_labels))
-            score_rows(self.rows, W, self.model.constant, some, unary)
+            if isinstance(self.features, np.ndarray):
+                unary = self.model.unary(self.features[some], theta)
+            else:
+                unary = np.empty((len(some), self.model.n_labels))
+                score_rows(self.rows, W, self.model.constant, some, unary)
             yield some, self.model.table(unary, theta)
 
     def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
@@ -180,7 +186,7 @@ class MarginProblem:
 
     def subgradient(self, found: Violations) -> Floats:
         """Return the subgradient of the risk where ``found`` are the violations (Eq. 7)."""
-        return self.model.feature_sum(self.X, found.labels, self.share) - self.truth
+        return self.model.feature_sum(self.features, found.labels, self.share) - self.truth
 
     def evaluate(self, theta: Floats, oracle: int = 1) -> tuple[float, Floats, Violations]:
         """Return the objective by the labelings found, a subgradient, and what was found."""
@@ -193,7 +199,7 @@ class MarginProblem:
         rows = np.atleast_1d(n)
         weight = self.share[rows] * (self.n_samples / len(rows))
         found = self.decode(theta, rows, 1)
-        x, sums = self.X[rows], self.model.feature_sum
+        x, sums = self.features[rows], self.model.feature_sum
         slope = sums(x, found.labels, weight) - sums(x, self.Y[rows], weight)
         loss = float(weight @ self.loss.value(self.Y[rows], found.labels))
         return loss + float(slope @ theta), slope

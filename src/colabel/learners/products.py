@@ -21,6 +21,8 @@ BLOCK_SCORES = 2**17
 LEAST_ROWS = 256
 # Models multiplied together with a sparse matrix, so that their coefficients stay in the cache.
 TOGETHER = 64
+# Rows with fewer entries than this share of the features are multiplied with those alone.
+FEW_ENTRIES = 0.25
 # A sparse matrix with a larger share of entries is slower than a dense one, which may be so large.
 DENSE_SHARE, DENSE_BYTES = 0.2, 2**28
 
@@ -79,7 +81,13 @@ class SparseProducts:
 
     def scores(self, coef: NDArray[Any], rows: slice) -> NDArray[Any]:
         """Return ``coef @ X[rows].T``, of shape (n_columns, n_rows)."""
-        return _multiply(self._part(rows), coef)
+        part = self._part(rows)
+        if part.nnz < FEW_ENTRIES * part.shape[1]:  # coefficients of other features are not read
+            used, place = np.unique(part.indices, return_inverse=True)
+            shape = part.shape[0], len(used)
+            part = sparse.csr_array((part.data, place, part.indptr), shape=shape)
+            coef = coef[:, used]
+        return _multiply(part, coef)
 
     def gradient(self, residuals: NDArray[Any], rows: slice) -> NDArray[Any]:
         """Return ``residuals @ X[rows]``, of shape (n_columns, n_features)."""

@@ -4,9 +4,9 @@ Minimises ``f(Q) + trace(Q) / 2`` over ``Q >= 0``, where ``f`` depends on ``Q`` 
 are linear in it: at the extrapolated point they follow from those at the last two iterates, and
 only a step that is tried needs new ones. Departures from the algorithm as printed: the proximal
 step takes eigenvalues, not singular values; the step size is carried over from one iteration to
-the next, and longer steps are tried after some that were accepted at once, or changed little; where
-the objective rises, momentum starts anew; and the iteration ends after several small changes of
-steps that could not have been longer.
+the next, and lengthened only where the loss curved much less along the last step than it might
+have; where the objective rises, momentum starts anew; and the iteration ends after several small
+changes of steps that could not have been longer.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 PATIENCE = 3
 # What such an iteration counts if longer steps are still to be had.
 UNTRIED = 0.2
-# Iterations accepted at once before a longer step is tried.
-CALM = 3
+# Where the loss curved less than this share of tau along a step, a longer one is tried.
+FLAT = 0.25
 # At ties no step is short enough; the search ends here, in units of the first step.
 LONGEST_TAU = 1e6
 # Below this share of the spectrum it pays to compute that part alone.
@@ -86,15 +86,14 @@ def proximal_gradient(
     O(q^3) an iteration for the eigenvalues, beside what the problem costs.
     """
     state = _State.first(problem, start)
-    momentum, still, calm, small = 1.0, 0.0, 0, False
+    momentum, still, curvature = 1.0, 0.0, tau
     longest = LONGEST_TAU * tau
     before, history, converged = state, [state.objective], False
     for n_iter in range(1, max_iter + 1):
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         ahead = 0.0 if before is state else (momentum - 1.0) / following
-        first = eta * tau if calm >= CALM or small else tau
-        new, used = _step(problem, state, before, ahead, first, eta, longest)
-        calm = 0 if used > first or calm >= CALM else calm + 1
+        first = eta * tau if curvature <= FLAT * tau else tau
+        new, used, curvature = _step(problem, state, before, ahead, first, eta, longest)
         tau = tau if new is None else used
         if new is None or new.objective > state.objective:
             if ahead == 0.0:
@@ -108,9 +107,9 @@ def proximal_gradient(
         history.append(state.objective)
         if report is not None:
             report(n_iter, state.objective)
-        small = change <= tol  # Eq. (8)
-        # A short step changes little: it counts in full where a longer one was tried and refused.
-        still = still + (1.0 if used > first else UNTRIED) if small else 0.0
+        # A short step changes little: it counts in full where a longer one was or would be refused.
+        longest_yet = used > first or curvature > FLAT * tau
+        still = still + (1.0 if longest_yet else UNTRIED) if change <= tol else 0.0  # Eq. (8)
         if still >= PATIENCE or state.objective == 0.0:
             converged = True
             break
@@ -141,8 +140,11 @@ def _step(
     tau: float,
     eta: float,
     longest: float,
-) -> tuple[_State | None, float]:
-    """Make the longest step from the extrapolated point that the quadratic model allows."""
+) -> tuple[_State | None, float, float]:
+    """Make the longest step from the extrapolated point that the quadratic model allows.
+
+    Returns where it leads, its ``tau``, and how much the loss curved along it.
+    """
     Z = state.Q + ahead * (state.Q - before.Q)
     margins = state.margins + ahead * (state.margins - before.margins)
     loss, gradient = problem.loss(margins), problem.gradient(margins)
@@ -151,12 +153,14 @@ def _step(
         Q, factor = shrink(Z - gradient / tau, 1.0 / (2.0 * tau), rank)
         new = _State(problem, Q, factor)
         move = Q - Z
-        # Eq. (6), without the trace, which is on both sides.
-        model = loss + np.vdot(gradient, move) + 0.5 * tau * np.vdot(move, move)
-        if new.loss <= model + 1e-12 * abs(loss):
-            return new, tau
+        # Eq. (6), without the trace, which is on both sides: the loss may not curve more than tau.
+        above = new.loss - loss - float(np.vdot(gradient, move)) - 1e-12 * abs(loss)
+        square = float(np.vdot(move, move))
+        curvature = 2.0 * above / square if square > 0.0 else 0.0
+        if above <= 0.5 * tau * square:
+            return new, tau, curvature
         tau /= eta
-    return None, tau
+    return None, tau, tau
 
 
 def shrink(G: Floats, by: float, rank: int) -> tuple[Floats, Floats]:

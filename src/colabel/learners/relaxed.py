@@ -54,14 +54,14 @@ class RelaxedProblem(MarginProblem):
             risk += float(share @ found.value)
             upper += float(share @ (found.upper_bound if certify else found.value))
         of_truth = float(self.truth @ theta)
-        feature = self.model.feature_of_moments(self.X, first, second)
+        feature = self.model.feature_of_moments(self.features, first, second)
         risks = risk - of_truth, upper - of_truth
         return Violations(self.Y, np.zeros(0), *risks, float("nan"), feature=feature)
 
     def sample_subgradient(self, theta: Floats, n: Any) -> tuple[float, Floats]:
         """Return the mean relaxed hinge of one or some samples, and its gradient."""
         rows = np.atleast_1d(n)
-        x, truth = self.X[rows], self.Y[rows]
+        x, truth = self.features[rows], self.Y[rows]
         weight = self.share[rows] * (self.n_samples / len(rows))
         table = self.model.scores(x, theta)
         found = relaxed_augmented(self.oracles[1], self.loss, table, truth, False)

@@ -26,8 +26,11 @@ class Hamming(BaseLoss):
 
     def as_modular(self, Y: Labels) -> tuple[Floats, Floats]:
         """Return ``offset`` (n_samples,) and ``cost`` (n_samples, n_labels)."""
-        Y = np.asarray(Y, dtype=np.float64)
-        return Y.mean(axis=1), (1.0 - 2.0 * Y) / Y.shape[1]
+        Y = np.asarray(Y)
+        share = 1.0 / max(Y.shape[1], 1)
+        cost = Y * (-2.0 * share)
+        cost += share
+        return Y.mean(axis=1), cost
 
     def counts_table(self, n_true: int, n_labels: int) -> Floats:
         """Loss at ``[hits, false]``, as losses of counts have it."""

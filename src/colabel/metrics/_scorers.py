@@ -30,9 +30,10 @@ def log_likelihood(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) ->
     >>> round(log_likelihood(LabelPowerset().fit(X, Y), X, Y), 2)
     -0.35
     """
-    while hasattr(estimator, "steps"):  # a pipeline passes on only what scikit-learn knows of
-        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
-        estimator = estimator[-1]
+    # Imported here: the measures alone need no scikit-learn, which takes a second to load.
+    from colabel._sklearn import last_step
+
+    estimator, X = last_step(estimator, X)
     each = np.maximum(estimator.joint_log_prob(X, Y), IMPOSSIBLE)
     return float(np.average(each, weights=sample_weight))
 

@@ -33,7 +33,8 @@ class BoostedTrees(BaseEstimator):
     feature_fraction : float, default=0.1
         Share of the features that a tree may look at, drawn anew for each.
     max_bin : int, default=63
-        Bins of a feature, which are its possible thresholds. For LightGBM.
+        Bins of a feature, which are its possible thresholds. For LightGBM. Beyond so many values
+        of a feature bins follow the rows, and a row of weight two is not quite the row twice.
 
     Notes
     -----

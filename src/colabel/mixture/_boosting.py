@@ -20,11 +20,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator
 
 from colabel.learners.trees import Trees
-from colabel.mixture._constants import (
-    constant_log_likelihoods,
-    rows_that_count,
-    smoothed_log_odds,
-)
+from colabel.mixture._constants import Constants, constant_log_likelihoods, rows_that_count
 from colabel.mixture._em import Run
 from colabel.mixture._growers import Grower, Source
 from colabel.mixture._trees import ScoredRows, TreeSums
@@ -76,7 +72,10 @@ class BoostedExperts(BaseEstimator):
         run : callable
             Runs jobs, in any order.
         """
-        self.constant, self.varies = smoothed_log_odds(Y, gamma)
+        constants = Constants.of(Y, gamma)
+        self.varies = self._settle(constants, view, Y, gamma)
+        self.constant = constants.log_odds
+        self.constants_prior = float(constants.prior[~self.varies].sum())
         self._give_lines()
         task = _Task(Y, gamma, self.sums.scores(view), np.zeros(self.sums.n_lines))
         components = np.flatnonzero(self.varies.any(axis=1))
@@ -104,14 +103,33 @@ class BoostedExperts(BaseEstimator):
         return out
 
     def penalties(self) -> float:
-        """Zero: trees have no prior."""
-        return 0.0
+        """Negative log of the prior on constants; trees have none."""
+        return self.constants_prior
 
     def finish(self) -> None:
         """Forget the training rows, and the trees of labels that vary no more."""
         self.source, self.growers = None, {}
         self.sums.keep(self.line[self.varies])
         self.line = np.where(self.varies, np.cumsum(self.varies).reshape(self.varies.shape) - 1, -1)
+
+    def _settle(
+        self, constants: Constants, view: ScoredRows, Y: NDArray[np.float32], gamma: Floats
+    ) -> NDArray[np.bool_]:
+        """Return the labels that get trees; one that had some before starts from those again."""
+        if not self.line.size:
+            return ~constants.rare
+        scores = self.sums.scores(view)
+
+        def cost(component: Index, label: Index) -> Floats:
+            lines = self.line[component, label]
+            experts = zip(lines, label, component, strict=True)
+            found = [_cost(scores[line], Y[y], gamma[k]) for line, y, k in experts]
+            return np.array(found, dtype=np.float64)
+
+        varies = constants.settle(self.varies, cost)
+        again = varies & ~self.varies & (self.line >= 0)
+        varies[again] = cost(*np.nonzero(again)) <= constants.cost[again]
+        return varies
 
     def _give_lines(self) -> None:
         """Give each label that varies for the first time a score, which begins at zero."""
@@ -247,14 +265,20 @@ class _Task:
     shift: Floats
 
 
+def _cost(score: Floats, y: NDArray[np.float32], weight: Floats) -> float:
+    """Negative log-likelihood of a label by its scores."""
+    return float(weight @ (np.logaddexp(0.0, score) - y * score))
+
+
 def _scaling(score: Floats, y: Floats, weight: Floats) -> float:
     """Shift that makes a label as frequent as it is: a step of generalised iterative scaling.
 
     Exact from scores that are all equal; from any others it raises the likelihood.
     """
     p = expit(score)
-    on, off = weight @ y / (weight @ p + TINY), weight @ (1.0 - y) / (weight @ (1.0 - p) + TINY)
-    return float(np.log(on) - np.log(off))
+    on, off = weight @ y + TINY, weight @ (1.0 - y) + TINY
+    ratio = np.log(weight @ p + TINY) - np.log(weight @ (1.0 - p) + TINY)
+    return float(np.log(on) - np.log(off) - ratio)
 
 
 def _seed(*key: int) -> int:

@@ -19,9 +19,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from colabel._sklearn import take_rows
 from colabel.mixture._constants import (
+    Constants,
     constant_log_likelihoods,
     rows_that_count,
-    smoothed_log_odds,
 )
 from colabel.mixture._em import Run
 
@@ -82,7 +82,8 @@ class ClassifierExperts(BaseEstimator):
         run : callable
             Runs jobs, in any order.
         """
-        self.constant, varies = smoothed_log_odds(Y, gamma)
+        constants = Constants.of(Y, gamma)
+        self.constant, varies = constants.log_odds, ~constants.rare
         # As many rows cannot show that a probability is closer to 0 or 1 than half of one.
         self.floor = 0.5 / (gamma.sum(axis=1) + 1.0)
         total = gamma.sum(axis=0)  # responsibilities add up to one: the sample weights
@@ -95,6 +96,7 @@ class ClassifierExperts(BaseEstimator):
         self.varies = np.zeros_like(varies)
         for k, label, _ in self.fits:
             self.varies[k, label] = True
+        self.constants_prior = float(constants.prior[~self.varies].sum())
 
     def log_likelihoods(self, view: Any, Y: NDArray[np.float32], rows: slice) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
@@ -114,8 +116,8 @@ class ClassifierExperts(BaseEstimator):
         return out
 
     def penalties(self) -> float:
-        """Zero: what the classifiers regularise is their own affair."""
-        return 0.0
+        """Negative log of the prior on constants; classifiers regularise as they like."""
+        return self.constants_prior
 
     def finish(self) -> None:
         """Nothing is kept for another M-step."""

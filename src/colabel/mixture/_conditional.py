@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._progress import Report, progress
 from colabel._sklearn import check_weight, take_rows
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
@@ -18,6 +19,7 @@ from colabel.learners.blas import one_blas_thread
 from colabel.learners.magnitude import check_magnitude
 from colabel.mixture._bernoulli import BernoulliMixture
 from colabel.mixture._build import make_builder
+from colabel.mixture._constants import unit_weight
 from colabel.mixture._em import GatedMixture, runner
 from colabel.scores import Mixture, RandomState
 
@@ -58,7 +60,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         Share of an L1 penalty in the experts' and the gate's, as in an elastic net.
     n_steps : int, default=10
         EM steps at most. Fewer regularise: likelihood keeps rising while accuracy falls, if the
-        gate's variance is large.
+        gate's variance is large. So ending here is no failure to converge, and no warning.
     early_stopping : bool, default=False
         Choose the number of steps, up to ``n_steps``, by the likelihood of ``validation_fraction``
         of the rows, and fit that many steps to all rows. Rows are held out whole, whatever they
@@ -85,6 +87,8 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
     n_jobs : int or None, default=None
         Threads, which share the components, the gate's rows and the E-step's. Results do not
         depend on it.
+    verbose : bool, default=False
+        Show the progress of a fit.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -148,6 +152,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         decoder: str | BaseDecoder | None = None,
         empty: str = "auto",
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
@@ -168,6 +173,7 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         self.decoder = decoder
         self.empty = empty
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
@@ -202,13 +208,13 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         )
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_models)]
-        with one_blas_thread():
+        with one_blas_thread(), progress(self.verbose, type(self).__name__) as report:
             self.n_steps_ = self.n_steps
             self.validation_: Floats | None = None
             if self.early_stopping and len(Y) > 1:
                 self._choose_steps(X, Y, weight, seeds[0], rng)
             build = make_builder(self, X, Y, weight)
-            fits = [self._run(build(seed), X, Y, weight, seed) for seed in seeds]
+            fits = [self._run(build(seed), X, Y, weight, seed, report=report) for seed in seeds]
         self.models_ = [model for model, _ in fits]
         self.history_ = [history for _, history in fits]
         self.n_iter_ = max(len(history) for history in self.history_)
@@ -236,12 +242,13 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         weight: Floats,
         seed: int,
         look: Callable[[GatedMixture], None] | None = None,
+        report: Report | None = None,
     ) -> tuple[GatedMixture, Floats]:
         """Train by EM (Algorithm 1); return the model and its objective after each step."""
         labels = BernoulliMixture(
             self.n_components, n_init=self.n_init, tol=START_TOL, random_state=seed
         )
-        labels.fit(Y, sample_weight=weight)
+        labels.fit(Y, sample_weight=weight / unit_weight(weight))
         gamma = np.ascontiguousarray(labels.responsibilities(Y).T)
         views, columns = model.views(X), _columns(Y)
         run = runner(effective_n_jobs(self.n_jobs))
@@ -252,6 +259,8 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
             history.append(model.objective(log_likelihood, weight))
             if look is not None:
                 look(model)
+            if report is not None:
+                report(len(history), history[-1])
             if len(history) > 1 and history[-2] - history[-1] < self.tol * abs(history[-1]):
                 break
         model.finish()
@@ -277,9 +286,20 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
             check_real(getattr(self, name), name, above=0.0)
         check_choice(self.expert_prior, "expert_prior", ("zero", "shared"))
         check_choice(self.empty, "empty", ("auto", "allow", "forbid"))
-        check_real(self.tol, "tol")
+        for name in ("early_stopping", "scale"):
+            check_choice(getattr(self, name), name, (True, False))
         check_real(self.l1_ratio, "l1_ratio", least=0.0, below=1.0)
+        self._check_priors()
+        check_real(self.tol, "tol")
         check_real(self.validation_fraction, "validation_fraction", above=0.0, below=1.0)
+
+    def _check_priors(self) -> None:
+        """Refuse priors where there are no weights that they could be of."""
+        experts, gate = (isinstance(x, str) and x == "logistic" for x in (self.experts, self.gate))
+        if self.expert_prior == "shared" and not experts:
+            raise ValueError("expert_prior='shared' needs experts='logistic': others have no prior")
+        if self.l1_ratio and not (experts or gate):
+            raise ValueError("l1_ratio needs logistic experts or a logistic gate")
 
 
 def _columns(Y: NDArray[np.int8]) -> NDArray[np.float32]:

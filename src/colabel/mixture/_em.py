@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from colabel.learners.jobs import Run, in_turn
+from colabel.mixture._constants import unit_weight
 from colabel.mixture._crew import runner
 
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
@@ -71,6 +72,17 @@ class HasBlocks(Protocol):
         """Rows to score together."""
 
 
+@runtime_checkable
+class Linear(Protocol):
+    """Gates and experts that are linear in features."""
+
+    features: Any
+    coef: Floats
+
+    def take_up(self, features: Any, coef: Floats) -> None:
+        """Go on with other features, and the weights that say the same of them."""
+
+
 class GatedMixture(BaseEstimator):
     """``p(y | x) = sum_k pi_k(x) prod_l b(y_l | x, beta_l^k)``, Eq. (6).
 
@@ -102,7 +114,7 @@ class GatedMixture(BaseEstimator):
     ) -> None:
         """M-step: gate and experts, from where they stand."""
         total = gamma @ weight
-        self.alive = np.flatnonzero(total >= min(DEAD, total.max()))
+        self.alive = np.flatnonzero(total >= min(DEAD * unit_weight(weight), total.max()))
         dead = np.setdiff1d(np.arange(len(gamma)), self.alive)
         if len(dead):
             gamma = gamma.copy()
@@ -149,6 +161,18 @@ class GatedMixture(BaseEstimator):
         """Forget what only the next M-step would need."""
         self.gate.finish()
         self.experts.finish()
+        self._rotate_back()
+
+    def _rotate_back(self) -> None:
+        """Keep weights of the user's features, where they are fewer than those of a rotation."""
+        linear = [part for part in (self.gate, self.experts) if isinstance(part, Linear)]
+        if not linear or linear[0].features.rotation is None:
+            return
+        features = linear[0].features
+        if sum(len(part.coef) for part in linear) <= features.rotation.shape[1]:
+            plain = features.untouched()
+            for part in linear:
+                part.take_up(plain, features.returned(part.coef))
 
     def table(self, X: Any) -> tuple[Floats, Floats]:
         """``log pi`` (n, n_alive) and log-odds (n, n_alive, L) of validated rows."""

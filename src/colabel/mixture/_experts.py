@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from colabel.learners.component import Known, Prior, fit_component
 from colabel.learners.logistic import LinearFit
 from colabel.learners.products import Products
-from colabel.mixture._constants import constant_log_likelihoods, smoothed_log_odds
+from colabel.mixture._constants import Constants, constant_log_likelihoods
 from colabel.mixture._em import Run
 from colabel.mixture._features import Features
 
@@ -73,7 +73,9 @@ class LogisticExperts(BaseEstimator):
         run : callable
             Runs jobs, in any order.
         """
-        self.constant, varies = smoothed_log_odds(Y, gamma)
+        constants = Constants.of(Y, gamma)
+        before, cost = self.varies, partial(self._cost, view, Y, gamma)
+        varies = constants.settle(before, cost)
         least = _least_weights(gamma, DROPPED if view.dtype == np.float32 else 0.0)
         prior, known = self._prior(view.shape[1]), self._known(len(gamma), view.shape[1])
         jobs = [
@@ -91,9 +93,24 @@ class LogisticExperts(BaseEstimator):
             for k in range(len(gamma))
         ]
         # One row a regression, coefficients and intercept, for one matrix product.
-        self.points = np.concatenate(run(jobs))
-        self.varies = varies
+        self._set(np.concatenate(run(jobs)), varies)
+        if self.center is not None and before.size:
+            # From the center, fitting need not come below the constant that was there before.
+            new = varies & ~before
+            self._drop(new, constants.cost[new] < cost(*np.nonzero(new)))
+        self.constant = constants.log_odds
+        self.constants_prior = float(constants.prior[~self.varies].sum())
+
+    def _set(self, points: Floats, varies: NDArray[np.bool_]) -> None:
+        self.points, self.varies = points, varies
         self.component, self.label = (index.astype(np.int64) for index in np.nonzero(varies))
+
+    def _drop(self, some: NDArray[np.bool_], dropped: NDArray[np.bool_]) -> None:
+        """Give up those of some regressions that are marked."""
+        if dropped.any():
+            varies = self.varies.copy()
+            varies[some] = ~dropped
+            self._set(self.points[varies[self.varies]], varies)
 
     @property
     def coef(self) -> Floats:
@@ -116,7 +133,7 @@ class LogisticExperts(BaseEstimator):
         Y = np.ascontiguousarray(Y[:, rows])
         out = constant_log_likelihoods(self.constant, self.varies, Y)
         if len(self.points):
-            scores = view.scores(self.coef.astype(view.dtype), rows)
+            scores = view.scores(self.coef.astype(view.dtype, copy=False), rows)
             scores += self.intercept[:, None].astype(view.dtype)
             log_likelihoods(scores, Y, self.component, self.label, out)
         return out
@@ -126,16 +143,47 @@ class LogisticExperts(BaseEstimator):
         n = len(range(*rows.indices(view.shape[0])))
         out = np.tile(self.constant, (n, 1, 1))
         if len(self.points):
-            scores = view.scores(self.coef.astype(view.dtype), rows) + self.intercept[:, None]
+            scores = (
+                view.scores(self.coef.astype(view.dtype, copy=False), rows)
+                + self.intercept[:, None]
+            )
             out[:, self.component, self.label] = scores.T
         return out
 
     def penalties(self) -> float:
-        """Negative log of the prior on all weights, without its constant."""
-        away = self.coef if self.center is None else self.coef - self.center.coef[self.label]
-        square = 0.5 * float(np.einsum("cd,cd->", away, away))
-        absolute = float(np.abs(away).sum()) if self.l1_ratio else 0.0
+        """Negative log of the priors on weights and constants, without the former's constant."""
+        return float(self._penalties(slice(None)).sum()) + self.constants_prior
+
+    def _penalties(self, experts: Any) -> Floats:
+        """Negative log of the prior on the weights of some experts."""
+        coef, label = self.coef[experts], self.label[experts]
+        away = coef if self.center is None else coef - self.center.coef[label]
+        square = 0.5 * np.einsum("cd,cd->c", away, away)
+        absolute = np.abs(away).sum(axis=1) if self.l1_ratio else 0.0
         return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
+
+    def _cost(
+        self, view: Products, Y: NDArray[np.float32], gamma: Floats, component: Any, label: Any
+    ) -> Floats:
+        """Negative log-likelihood of labels by their experts, and the experts' penalties."""
+        from colabel._kernels.logistic import log_likelihoods
+
+        if not len(label):
+            return np.zeros(0)
+        place = np.cumsum(self.varies).reshape(self.varies.shape) - 1
+        experts = place[component, label]
+        coef, intercept = self.coef[experts].astype(view.dtype), self.intercept[experts]
+        own, cost = np.arange(len(experts)), self._penalties(experts)
+        for rows in view.blocks(len(experts)):
+            scores = view.scores(coef, rows) + intercept[:, None].astype(view.dtype)
+            out = np.zeros(scores.shape)
+            log_likelihoods(scores, np.ascontiguousarray(Y[:, rows]), own, label, out)
+            cost -= np.einsum("cn,cn->c", gamma[component, rows], out)
+        return cost
+
+    def take_up(self, features: Features, coef: Floats) -> None:
+        """Go on with other features, and the weights that say the same of them."""
+        self.features, self.points = features, np.column_stack([coef, self.intercept])
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""

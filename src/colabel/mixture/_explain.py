@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from colabel._sklearn import n_rows
+from colabel._sklearn import last_step, n_rows
 from colabel.decoders import MixtureMode
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Mixture
@@ -97,7 +97,7 @@ def explain(clf: Any, x: Any, *, labels: Sequence[str] | None = None) -> Explana
     Parameters
     ----------
     clf : fitted estimator
-        One whose ``predict_joint`` gives a ``Mixture``.
+        One whose ``predict_joint`` gives a ``Mixture``, or a pipeline or a search that ends in one.
     x : array-like of shape (n_features,) or (1, n_features)
         One sample: an array, a sparse row, a row of a DataFrame.
     labels : sequence of str or None
@@ -129,7 +129,10 @@ def explain(clf: Any, x: Any, *, labels: Sequence[str] | None = None) -> Explana
     reflection is unlikely alone (0.44) but belongs to the set: log p = -0.89 with it,
     -1.23 without. It goes with water (+0.46).
     """
-    table = _mixture_of(clf, _one_row(x))
+    clf, row = last_step(clf, _one_row(x))
+    if getattr(clf, "_target", None) is not None and clf._target.one_dimensional:
+        raise IncompatibleError("explanations are of label sets; this target has one class a row")
+    table = _mixture_of(clf, row)
     nonempty = bool(getattr(clf, "_nonempty", False))
     found = MixtureMode().decode(table, nonempty=nonempty)
     mode, names = found.labels[0], _names(clf, labels, table.n_labels)

@@ -68,6 +68,15 @@ class Features(BaseEstimator):
         X = X if self.rotation is None else np.asarray(X @ self.rotation)
         return make_products(X / self.unit, self.dtype if dtype is None else dtype)
 
+    def untouched(self) -> Features:
+        """Make features that are the rows as they are, for weights that ``returned`` gives."""
+        return Features(scale=False)
+
+    def returned(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn weights of these features (n_models, rank) into those of the user's."""
+        coef = coef / self.unit
+        return coef if self.rotation is None else coef @ self.rotation.T
+
 
 def _row_space(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Orthonormal basis (n_features, rank) of the span of the rows, by their Gram matrix.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class SoftmaxGate(BaseEstimator):
     def log_weights(self, view: Products, rows: slice) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         assert self.solution is not None
-        scores = view.scores(self.solution.coef.astype(view.dtype), rows).astype(np.float64)
+        scores = view.scores(self.coef.astype(view.dtype, copy=False), rows).astype(np.float64)
         scores += self.solution.intercept[:, None]
         scores -= scores.max(axis=0)
         scores -= np.log(np.exp(scores).sum(axis=0))
@@ -98,6 +99,17 @@ class SoftmaxGate(BaseEstimator):
         square = 0.5 * float(np.einsum("cd,cd->", self.solution.coef, self.solution.coef))
         absolute = float(np.abs(self.solution.coef).sum())
         return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
+
+    @property
+    def coef(self) -> Floats:
+        """Weights of the components alive."""
+        assert self.solution is not None
+        return self.solution.coef
+
+    def take_up(self, features: Features, coef: Floats) -> None:
+        """Go on with other features, and the weights that say the same of them."""
+        assert self.solution is not None
+        self.features, self.solution = features, replace(self.solution, coef=coef)
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""

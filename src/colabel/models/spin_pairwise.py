@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from colabel.scores import Modular, Pairwise
 
@@ -22,6 +23,9 @@ __all__ = ["SpinPairwise"]
 
 Floats = NDArray[np.float64]
 Edges = NDArray[np.int64]
+
+# Adding up labels one by one takes so many times as long, a label, as a matrix product.
+FEW = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +120,21 @@ class SpinPairwise:
     def feature_sum(self, X: Any, Z: NDArray[Any], weight: Floats) -> Floats:
         """Return ``sum_n weight_n phi(x_n, z_n)``: (size,).
 
-        O(entries of X times n_labels + n_samples n_labels^2).
+        O(entries of X times n_labels + n_samples n_labels^2); where few labels are on, those that
+        are take the place of n_labels, if X is CSR and Z in {0, 1}.
         """
-        weighted = weight[:, None] * Z
-        pairs = weighted.T @ Z if len(self.edges) else np.zeros((0, 0))
-        return self.feature_of_moments(X, weighted, pairs)
+        labelings = np.issubdtype(Z.dtype, np.integer) or Z.dtype == bool
+        few = labelings and FEW * np.count_nonzero(Z) <= Z.size
+        if not (few and sparse.issparse(X) and X.format == "csr"):
+            weighted = weight[:, None] * Z
+            pairs = weighted.T @ Z if len(self.edges) else np.zeros((0, 0))
+            return self.feature_of_moments(X, weighted, pairs)
+        from colabel._kernels.labelings import label_sums
+
+        first, second = np.zeros((self.n_features, self.n_labels)), np.zeros((self.n_labels,) * 2)
+        queue, rows = np.empty(self.n_labels, np.int64), (X.indptr, X.indices, X.data)
+        label_sums(rows, np.ascontiguousarray(Z, dtype=np.int8), weight, queue, first, second)
+        return self._feature(first, np.diagonal(second), second)
 
     def feature_of_moments(self, X: Any, first: Floats, second: Floats) -> Floats:
         """Return ``sum_n phi`` from first and second moments of labels in {0, 1}.
@@ -133,10 +147,13 @@ class SpinPairwise:
         second : ndarray of shape (n_labels, n_labels)
             Weighted sum over samples of the moments of pairs.
         """
+        return self._feature(np.asarray(X.T @ first), first.sum(axis=0), second)
+
+    def _feature(self, first: Floats, count: Floats, second: Floats) -> Floats:
+        """Join sums over samples: features by labels, labels, pairs."""
         total = np.empty(self.size)
         W, pairs = self.split(total)
-        W[:-1] = X.T @ first
-        count = first.sum(axis=0)
+        W[:-1] = first
         W[-1] = self.constant * count
         i, j = self.edges.T
         # Twice the probability that the two labels differ: 1 - E y_i y_j, Eq. (33).

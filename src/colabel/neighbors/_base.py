@@ -88,8 +88,14 @@ class NeighborClassifier(MultiLabelClassifier):
 
     def _log_odds(self, rule: Any, near: Neighbors, weights: str) -> Floats:
         """Read the votes of neighbours."""
-        share = votes(near, self.labels_, weights)
+        share = votes(near, self.labels_, weights).toarray()
         return log_odds(1.0 - share, share)
+
+    def _entries(self, rule: Any, near: Neighbors, weights: str) -> Floats | sparse.csr_array:
+        """Return the same, sparse where what is left out has no probability at all."""
+        share = votes(near, self.labels_, weights)
+        share.data = log_odds(1.0 - share.data, share.data)
+        return share
 
     def _scores(self, X: Any) -> Modular:
         near = nearest(self._embed(X), self.points_, self.n_neighbors_, index=self.index_)
@@ -128,7 +134,7 @@ class NeighborClassifier(MultiLabelClassifier):
     def _judge(self, near: Neighbors, weights: str, cuts: Floats) -> Cut:
         rule = self._fit_rule(near, weights)
         return best_cut(
-            lambda rows: self._log_odds(rule, near.take(rows), weights),
+            lambda rows: self._entries(rule, near.take(rows), weights),
             self.labels_,
             cuts,
             self.measure,

@@ -59,10 +59,6 @@ class Codewords:
             found += np.asarray(Y.multiply(self.own[:, None]).tocsr() @ V)
         return found
 
-    def take(self, rows: slice) -> Codewords:
-        """Return those of some rows."""
-        return Codewords(self.features[rows], self.P, self.b, self.scale[rows], self.own[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class CodewordMap:

@@ -62,7 +62,8 @@ class LargeMarginKNN(NeighborClassifier):
     n_neighbors : int or "tune", default=10
         How many vote.
     C : float, default=10.0
-        Weight of the margins against the trace.
+        Weight of the margins against the trace, which takes away labels that too few rows have:
+        raise it, or leave ``metric="identity"``, where labels are many and rows few.
     alpha : float or None, default=None
         Ridge penalty on ``P``, in units of squared features; None is chosen by generalised
         cross-validation (1 for ``"logistic"``).

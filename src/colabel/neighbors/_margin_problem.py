@@ -22,8 +22,9 @@ from colabel.neighbors._codeword_maps import Codewords
 __all__ = ["MarginProblem"]
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
 
-# Entries of ``z'Q`` for a block of rows.
+# Entries of ``z'Q`` for a block of rows of dense features.
 BLOCK = 2**23
 # Slacks that differ by less than this share tie.
 TIE = 1e-9
@@ -53,32 +54,42 @@ class MarginProblem:
     per_neighbor: bool = False
 
     @cached_property
-    def _labels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _labels(self) -> tuple[Index, Index]:
         return self.Y.indptr.astype(np.int64), self.Y.indices.astype(np.int64)
+
+    @cached_property
+    def _sparse_features(self) -> tuple[Index, Index, Floats]:
+        X = self.words.features
+        return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data
 
     @cached_property
     def delta(self) -> Floats:
         """``|y_i - y_j|_1`` of each neighbour: (n_samples, k)."""
-        from colabel._kernels.codewords import label_quadratics, neighbor_margins
+        from colabel._kernels.codewords import dense_margins
 
-        size = label_quadratics(np.eye(self.Y.shape[1]), *self._labels)
-        out = np.empty(self.near.shape)
+        n, q = self.Y.shape
+        out, size = np.empty(self.near.shape), np.empty(n)
         for rows in self._blocks():
             # With z = y and Q = I a margin is |y_i - y_j|^2.
             block = self.Y[rows].toarray()
-            neighbor_margins(block, rows.start, self.near, *self._labels, size, out)
-        return out
+            given = np.ones(n), np.zeros(n), np.eye(q), self.near, *self._labels
+            dense_margins(block, rows.start, *given, out, size)
+        return out + size[self.near] - size[:, None]
 
     def margins(self, Q: Floats) -> Floats:
         """Return ``m_ij``: (n_samples, k). O(n d q + d q^2), less for sparse ``X``."""
-        from colabel._kernels.codewords import label_quadratics, neighbor_margins
+        from colabel._kernels.codewords import dense_margins, sparse_margins
 
-        square = label_quadratics(Q, *self._labels)
-        out = np.empty(self.near.shape)
-        for rows in self._blocks():
-            A = self.words.take(rows).times(Q, self.Y[rows])
-            neighbor_margins(A, rows.start, self.near, *self._labels, square, out)
-        return out
+        words = self.words
+        B, b = words.P @ Q, words.b @ Q
+        out, square = np.empty(self.near.shape), np.empty(len(self.near))
+        given = words.scale, words.own, Q, self.near, *self._labels, out, square
+        if sparse.issparse(words.features):
+            sparse_margins(*self._sparse_features, B, b, *given)
+        else:
+            for rows in self._blocks():
+                dense_margins(words.features[rows] @ B + b, rows.start, *given)
+        return out + square[self.near] - square[:, None]
 
     def loss(self, margins: Floats) -> float:
         """Return ``f``."""
@@ -89,16 +100,26 @@ class MarginProblem:
 
     def gradient(self, margins: Floats) -> Floats:
         """Return ``2C/n sum_i xi_i (phi_ii phi_ii' - phi_ij phi_ij')``, ``phi_ij = z_i - y_j``."""
-        n = len(self.near)
+        from colabel._kernels.codewords import dense_slopes, sparse_slopes
+
+        words, (n, q) = self.words, self.Y.shape
         weight = self._weight(self._slack(margins))
-        i, j = np.nonzero(weight)
-        W = sparse.csr_array((weight[i, j], (i, self.near[i, j])), shape=(n, n))
-        out, into = np.asarray(W.sum(axis=1)).ravel(), np.asarray(W.sum(axis=0)).ravel()
+        into = np.bincount(self.near.ravel(), weights=weight.ravel(), minlength=n)
         # With d = y_j - y_i: phi_ii phi_ii' - phi_ij phi_ij' = z d' + d z' + y_i y_i' - y_j y_j'.
-        D = sparse.csr_array(W @ self.Y - self.Y.multiply(out[:, None]))
-        ZD = self._codewords_times(D)
-        YY = (self.Y.T @ self.Y.multiply((out - into)[:, None])).toarray()
-        return 2.0 * self._scale * (ZD + ZD.T + YY)
+        surplus = weight.sum(axis=1) - into
+        given = words.scale, words.own, weight, surplus, self.near, *self._labels
+        XD, total, H = np.zeros((words.P.shape[0], q)), np.zeros(q), np.zeros((q, q))
+        if sparse.issparse(words.features):
+            sparse_slopes(*self._sparse_features, *given, XD, total, H)
+        else:
+            for rows in self._blocks():
+                D = np.empty((rows.stop - rows.start, q))
+                dense_slopes(rows.start, *given, D, H)
+                XD += words.features[rows].T @ D
+                total += D.sum(axis=0)
+        H += words.P.T @ XD
+        H += np.outer(words.b, total)
+        return 2.0 * self._scale * (H + H.T)
 
     @property
     def _scale(self) -> float:
@@ -120,15 +141,6 @@ class MarginProblem:
         largest = slack.max(axis=1, keepdims=True, initial=0.0)
         tied = (slack >= (1.0 - TIE) * largest) & (largest > 0.0)
         return tied * (largest / np.maximum(tied.sum(axis=1, keepdims=True), 1))
-
-    def _codewords_times(self, D: sparse.csr_array) -> Floats:
-        """Return ``Z'D``."""
-        words = self.words
-        scaled = sparse.csr_array(D.multiply(words.scale[:, None]))
-        product = scaled.T @ words.features
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        own = (self.Y.T @ D.multiply(words.own[:, None])).toarray()
-        return words.P.T @ product.T + np.outer(words.b, scaled.sum(axis=0)) + own
 
     def _blocks(self) -> list[slice]:
         n, q = self.Y.shape

@@ -126,9 +126,13 @@ class MLkNN(NeighborClassifier):
     def _log_odds(self, rule: Any, near: Neighbors, weights: str) -> Floats:
         return np.take_along_axis(rule, self._counts(near, weights), axis=0)
 
+    def _entries(self, rule: Any, near: Neighbors, weights: str) -> Floats:
+        # A label that no neighbour has may still be likely.
+        return self._log_odds(rule, near, weights)
+
     def _counts(self, near: Neighbors, weights: str) -> NDArray[np.int64]:
         """Count the neighbours that have each label."""
-        return np.rint(near.k * votes(near, self.labels_, weights)).astype(np.int64)
+        return np.rint(near.k * votes(near, self.labels_, weights).toarray()).astype(np.int64)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from colabel._label_scores import log_odds
 __all__ = ["MEASURES", "THRESHOLDS", "Cut", "best_cut"]
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 MEASURES = ("micro_f1", "example_f1")
 THRESHOLDS = np.arange(1, 100) / 100.0
@@ -30,14 +32,18 @@ class Cut:
 
 
 def best_cut(
-    score: Callable[[slice], Floats], Y: sparse.csr_array, thresholds: Floats, measure: str
+    score: Callable[[slice], Floats | sparse.csr_array],
+    Y: sparse.csr_array,
+    thresholds: Floats,
+    measure: str,
 ) -> Cut:
     """Find the best of some thresholds on probabilities.
 
     Parameters
     ----------
     score : callable
-        Log-odds of a slice of the rows: (n_rows, n_labels).
+        Log-odds of a slice of the rows: (n_rows, n_labels). Those that a CSR array does not store
+        are below all thresholds.
     Y : CSR array of shape (n_samples, n_labels)
     thresholds : ndarray of shape (n_thresholds,), rising, in (0, 1)
     measure : {"micro_f1", "example_f1"}
@@ -69,11 +75,11 @@ def best_cut(
     return Cut(float(thresholds[best]), float(value[best]))
 
 
-def _counts_above(scores: Floats, truth: NDArray[np.bool_], cuts: Floats) -> tuple[Floats, Floats]:
+def _counts_above(scores: Any, truth: NDArray[np.bool_], cuts: Floats) -> tuple[Floats, Floats]:
     """Count, for each row and cut, the true labels above it and all labels above it."""
-    n_rows, n_cuts = len(scores), len(cuts)
-    row, column = np.nonzero(scores > cuts[0])
-    above = np.searchsorted(cuts, scores[row, column], side="left")
+    n_rows, n_cuts = truth.shape[0], len(cuts)
+    row, column, value = _entries_above(scores, cuts[0])
+    above = np.searchsorted(cuts, value, side="left")
     cell = row * n_cuts + above - 1
     is_hit = truth[row, column]
 
@@ -82,3 +88,12 @@ def _counts_above(scores: Floats, truth: NDArray[np.bool_], cuts: Floats) -> tup
         return np.cumsum(count[:, ::-1], axis=1)[:, ::-1].astype(np.float64)
 
     return from_above(cell[is_hit]), from_above(cell)
+
+
+def _entries_above(scores: Any, cut: float) -> tuple[Index, Index, Floats]:
+    if not sparse.issparse(scores):
+        row, column = np.nonzero(scores > cut)
+        return row, column, scores[row, column]
+    kept = np.flatnonzero(scores.data > cut)
+    row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))[kept]
+    return row, scores.indices[kept], scores.data[kept]

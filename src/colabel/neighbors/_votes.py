@@ -48,7 +48,7 @@ def neighbor_weights(distance: Floats, kind: str) -> Floats:
     return near / near.sum(axis=1, keepdims=True)
 
 
-def votes(near: Neighbors, Y: Any, kind: str) -> Floats:
+def votes(near: Neighbors, Y: Any, kind: str) -> sparse.csr_array:
     """Return the weighted share of neighbours that have each label: (n_queries, n_labels).
 
     Parameters
@@ -58,6 +58,11 @@ def votes(near: Neighbors, Y: Any, kind: str) -> Floats:
     kind : str
         Weights; see ``neighbor_weights``.
 
+    Returns
+    -------
+    CSR array
+        Shares of the labels that some neighbour has.
+
     Notes
     -----
     O(k) an entry of ``Y``'s rows. Shares of ``"uniform"`` are exact.
@@ -65,10 +70,8 @@ def votes(near: Neighbors, Y: Any, kind: str) -> Floats:
     n_queries, k = near.index.shape
     even = kind == "uniform"
     weight = np.ones(near.index.shape) if even else neighbor_weights(near.distance, kind)
-    start = np.arange(0, n_queries * k + 1, max(k, 1))[: n_queries + 1]
-    start = np.zeros(n_queries + 1, dtype=np.int64) if k == 0 else start
-    matrix = sparse.csr_array(
-        (weight.ravel(), near.index.ravel(), start), shape=(n_queries, Y.shape[0])
-    )
-    total = (matrix @ Y).toarray()
-    return total / max(k, 1) if even else np.round(total, DECIMALS)
+    starts = np.arange(n_queries + 1) * k
+    parts = weight.ravel(), near.index.ravel(), starts
+    total = sparse.csr_array(parts, shape=(n_queries, Y.shape[0])) @ Y
+    total.data = total.data / max(k, 1) if even else np.round(total.data, DECIMALS)
+    return total

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from math import ceil
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.blas import one_blas_thread
-from colabel.learners.distinct_rows import distinct_rows
 from colabel.learners.label_cuts import CutRule, fit_cut_rule
-from colabel.learners.magnitude import check_magnitude
-from colabel.metrics import ranking_loss
-from colabel.neural._pair_network import Network, Schedule, Weights, network_outputs, train
-from colabel.neural._radial import scaled, spread
+from colabel.learners.magnitude import scaled
+from colabel.neural._pair_network import (
+    Network,
+    Schedule,
+    Weights,
+    misordered,
+    network_outputs,
+    train,
+)
+from colabel.neural._radial import spread
 from colabel.scores import Modular
 
 __all__ = ["BPMLL"]
@@ -34,7 +40,7 @@ Rows = NDArray[np.intp]
 BEYOND = 0.1
 
 
-class BPMLL(MultiLabelClassifier):
+class BPMLL(DistinctRowsClassifier):
     """Networks trained so that labels that are on score higher than labels that are off.
 
     A network of one hidden layer, ``tanh`` in both, is trained by back-propagation to minimise
@@ -54,19 +60,20 @@ class BPMLL(MultiLabelClassifier):
         Published: 0.05.
     batch_size : int, default=32
     max_iter : int, default=100
-        Passes over the rows (epochs).
+        Passes over the rows (epochs). A warning tells of networks that ``patience`` had not stopped
+        by then.
     weight_decay : float, default=0.03
         Half of it times the squared weights is added to the mean loss.
-    n_networks : int, default=5
+    n_models : int, default=5
         Networks, each from another start and with other rows held out; outputs are averaged.
         Published: 1.
-    held_out : float or None, default=0.2
+    validation_fraction : float or None, default=0.2
         Share of the rows that a network does not see. Their ranking loss decides when it stops,
         and to their outputs the threshold is fitted. ``None``: all rows and epochs are used, and
         the threshold is fitted to what the network was trained on, as published.
     patience : int, default=20
         Epochs without a better ranking loss of the rows held out, after which a network stops.
-    threshold : {"ranked", "scores"}, default="ranked"
+    threshold_inputs : {"ranked", "scores"}, default="ranked"
         What the threshold is a linear function of: the outputs for the labels and the same outputs
         in falling order, or the outputs alone, as published.
     scale : bool, default=True
@@ -87,7 +94,7 @@ class BPMLL(MultiLabelClassifier):
         outputs in falling order.
     history_ : list of ndarray
         Mean loss of each epoch, of each network.
-    held_out_history_ : list of ndarray
+    validation_ : list of ndarray
         Ranking loss of the rows held out, after each epoch; empty where there are none.
     n_iter_ : int
         Epochs of the longest training.
@@ -102,6 +109,8 @@ class BPMLL(MultiLabelClassifier):
 
     A row with no label, or with all, has no pairs, and no share in the published loss. Here its
     labels are compared with an output of zero; so is the only label of a 1-D target of two classes.
+
+    Standardised dense features are trained on in single precision, all others in double.
 
     Equal rows are merged first, so a weight of two is a row that comes twice, and results depend
     neither on the order of rows nor on the number of threads.
@@ -134,10 +143,10 @@ class BPMLL(MultiLabelClassifier):
         batch_size: int = 32,
         max_iter: int = 100,
         weight_decay: float = 0.03,
-        n_networks: int = 5,
-        held_out: float | None = 0.2,
+        n_models: int = 5,
+        validation_fraction: float | None = 0.2,
         patience: int = 20,
-        threshold: str = "ranked",
+        threshold_inputs: str = "ranked",
         scale: bool = True,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
@@ -149,56 +158,34 @@ class BPMLL(MultiLabelClassifier):
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.weight_decay = weight_decay
-        self.n_networks = n_networks
-        self.held_out = held_out
+        self.n_models = n_models
+        self.validation_fraction = validation_fraction
         self.patience = patience
-        self.threshold = threshold
+        self.threshold_inputs = threshold_inputs
         self.scale = scale
         self.decoder = decoder
         self.empty = empty
         self.random_state = random_state
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        check_magnitude(X)
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
-        rows, Y, weight = distinct_rows(X, Y, weight)
-        rows = rows if sparse.issparse(X) else rows.toarray()
-        self._find_scale(rows, weight)
-        Z = scaled(rows, self.scale_)
+    def _fit_rows(self, X: Any, Y: Labels, weight: Floats) -> None:
+        self._find_scale(X, weight)
+        Z = scaled(X, self.scale_)
         rng = check_random_state(self.random_state)
         self.weights_: list[Weights] = []
         self.history_: list[Floats] = []
-        self.held_out_history_: list[Floats] = []
+        self.validation_: list[Floats] = []
         seen = []
         with one_blas_thread():
             for kept, out in self._splits(len(Y), rng):
-                network = self._train(Z, Y, weight, kept, out, rng)
+                self.weights_.append(self._train(Z, Y, weight, kept, out, rng))
                 judged = out if len(out) else kept
-                seen.append((network_outputs(Z[judged], self.shift_, *network.weights), judged))
+                outputs = network_outputs(Z[judged], self.shift_, *self.weights_[-1])
+                seen.append((outputs, judged))
         self.n_iter_ = max(map(len, self.history_))
+        self._tell_of_unfinished()
         judged = np.concatenate([part for _, part in seen])
         outputs = np.concatenate([part for part, _ in seen])
-        ranked = self.threshold == "ranked"
+        ranked = self.threshold_inputs == "ranked"
         rule = fit_cut_rule(outputs, Y[judged], weight[judged], beyond=BEYOND, ranked=ranked)
         self.threshold_coef_, self.threshold_intercept_ = rule
 
@@ -211,8 +198,9 @@ class BPMLL(MultiLabelClassifier):
     def _splits(self, n: int, rng: np.random.RandomState) -> list[tuple[Rows, Rows]]:
         """Return the rows that each network sees and holds out, each row as often as others."""
         order = rng.permutation(n)
-        size = 0 if self.held_out is None or n < 2 else min(max(1, round(self.held_out * n)), n - 1)
-        places = (np.arange(size) + start * size for start in range(self.n_networks))
+        share = self.validation_fraction
+        size = 0 if share is None or n < 2 else min(max(1, round(share * n)), n - 1)
+        places = (np.arange(size) + start * size for start in range(self.n_models))
         held_out = [order[place % n] for place in places]
         return [(np.setdiff1d(order, out), out) for out in held_out]
 
@@ -224,37 +212,46 @@ class BPMLL(MultiLabelClassifier):
         kept: Rows,
         out: Rows,
         rng: np.random.RandomState,
-    ) -> Network:
+    ) -> Weights:
         """Train one network; where rows are held out, keep it as it was when they fared best."""
         d, n_labels = Z.shape[1], Y.shape[1]
         n_hidden = self.hidden if isinstance(self.hidden, Integral) else ceil(self.hidden * d)
-        network = Network((d, n_hidden, n_labels), rng)
+        # Standardised features are of the order of 1; of others single precision may be short.
+        # Differences of sparse ones and their means would be left to rounding.
+        single = self.scale and not sparse.issparse(Z)
+        network = Network((d, n_hidden, n_labels), rng, np.float32 if single else np.float64)
         schedule = Schedule(
             self.solver, self.learning_rate, self.weight_decay, self.batch_size, self.max_iter
         )
-        best, losses, found = network.theta.copy(), [], []
+        best, losses, found = network.weights, [], []
         epochs = train(network, Z[kept], Y[kept], weight[kept], self.shift_, schedule, rng)
         rest, truth = Z[out], Y[out]
         for loss in epochs:
             losses.append(loss)
             if not len(out):
                 continue
-            found.append(
-                _misordered(
-                    network_outputs(rest, self.shift_, *network.weights), truth, weight[out]
-                )
-            )
+            outputs = network_outputs(rest, self.shift_, *network.weights)
+            found.append(misordered(outputs, truth, weight[out]))
             since = len(found) - 1 - int(np.argmin(found))
             if since == 0:
-                best[:] = network.theta
+                best = network.weights
             elif since >= self.patience:
                 break
-        if len(out):
-            network.theta[:] = best
         self.history_.append(np.array(losses))
-        self.held_out_history_.append(np.array(found))
-        self.weights_.append(network.weights)
-        return network
+        self.validation_.append(np.array(found))
+        return best if len(out) else network.weights
+
+    def _tell_of_unfinished(self) -> None:
+        since = [len(found) - 1 - int(np.argmin(found)) for found in self.validation_ if len(found)]
+        unfinished = sum(epochs < self.patience for epochs in since)
+        if unfinished:
+            warnings.warn(
+                f"{unfinished} of {self.n_models} networks of BPMLL still got better within the "
+                f"last {min(self.patience, self.max_iter)} of {self.max_iter} epochs; raise "
+                "max_iter or learning_rate",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
 
     def _scores(self, X: Any) -> Modular:
         Z, rule = scaled(X, self.scale_), CutRule(self.threshold_coef_, self.threshold_intercept_)
@@ -276,24 +273,9 @@ class BPMLL(MultiLabelClassifier):
         check_choice(self.solver, "solver", ("adam", "sgd"))
         check_real(self.learning_rate, "learning_rate", above=0.0)
         check_real(self.weight_decay, "weight_decay", least=0.0)
-        for name in ("batch_size", "max_iter", "n_networks", "patience"):
+        for name in ("batch_size", "max_iter", "n_models", "patience"):
             check_whole(getattr(self, name), name, least=1)
-        if self.held_out is not None:
-            check_real(self.held_out, "held_out", above=0.0, below=1.0)
-        check_choice(self.threshold, "threshold", ("ranked", "scores"))
+        if self.validation_fraction is not None:
+            check_real(self.validation_fraction, "validation_fraction", above=0.0, below=1.0)
+        check_choice(self.threshold_inputs, "threshold_inputs", ("ranked", "scores"))
         check_choice(self.scale, "scale", (True, False))
-
-
-def _misordered(outputs: Floats, Y: Labels, weight: Floats) -> float:
-    """Return the weighted ranking loss; rows without pairs are compared with an output of 0."""
-    n_on = Y.sum(axis=1)
-    alone = (n_on == 0) | (n_on == Y.shape[1])
-    total = 0.0
-    if not alone.all():
-        rows = ~alone
-        part = ranking_loss(Y[rows], outputs[rows], sample_weight=weight[rows])
-        total += weight[rows].sum() * part
-    if alone.any():
-        wrong = np.where(Y[alone] > 0, outputs[alone] <= 0.0, outputs[alone] >= 0.0)
-        total += float(weight[alone] @ wrong.mean(axis=1))
-    return total / float(weight.sum())

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import check_magnitude
+from colabel.learners.magnitude import scaled
 from colabel.neural._radial import (
     bumps,
     count_centres,
     find_centres,
     find_width,
-    scaled,
     solve_outputs,
     spread,
 )
@@ -32,7 +28,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class MLRBF(MultiLabelClassifier):
+class MLRBF(DistinctRowsClassifier):
     """Gaussian bumps around cluster centres of each label, and least squares on top.
 
     The rows that have a label are clustered by k-means, label by label. All centres together are
@@ -115,36 +111,12 @@ class MLRBF(MultiLabelClassifier):
         self.empty = empty
         self.random_state = random_state
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        check_magnitude(X)
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
-        rows, Y, weight = distinct_rows(X, Y, weight)
-        rows = rows if sparse.issparse(X) else rows.toarray()
-        self.scale_ = spread(rows, weight) if self.scale else np.ones(rows.shape[1])
-        rows = scaled(rows, self.scale_)
-        self.centres_ = self._find_centres(rows, Y, weight)
+    def _fit_rows(self, X: Any, Y: Labels, weight: Floats) -> None:
+        self.scale_ = spread(X, weight) if self.scale else np.ones(X.shape[1])
+        X = scaled(X, self.scale_)
+        self.centres_ = self._find_centres(X, Y, weight)
         self.width_ = find_width(self.centres_, self.width)
-        hidden = bumps(rows, self.centres_, self.width_)
+        hidden = bumps(X, self.centres_, self.width_)
         targets = 2.0 * Y.astype(np.float64) - 1.0
         self.coef_ = solve_outputs(hidden, targets, weight, self.ridge)
 

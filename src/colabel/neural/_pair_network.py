@@ -11,55 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-__all__ = ["Network", "Schedule", "Step", "hidden_layer", "network_outputs", "pair_loss", "train"]
+from colabel.metrics import ranking_loss
+
+__all__ = ["Network", "Schedule", "hidden_layer", "misordered", "network_outputs", "train"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 Weights = tuple[Floats, Floats, Floats, Floats]
-
-# Decay of Adam's two means, and what keeps its steps finite (Kingma and Ba 2015).
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
-
-
-def pair_loss(outputs: Floats, on: Floats) -> tuple[Floats, Floats]:
-    """Return the loss of each sample, and its gradient with respect to the outputs.
-
-    The mean of ``exp(-(c_k - c_l))`` over labels ``k`` on and ``l`` off (Eq. 3 of Zhang and Zhou
-    2006). A sample with no label on, or all of them, has no pairs; its labels are compared with an
-    output of 0.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_samples, n_labels)
-    on : ndarray of shape (n_samples, n_labels), 0.0 and 1.0
-
-    Returns
-    -------
-    loss : ndarray of shape (n_samples,)
-    gradient : ndarray of shape (n_samples, n_labels)
-
-    Notes
-    -----
-    O(L) a sample.
-    """
-    sign = 1.0 - 2.0 * on
-    terms = np.exp(sign * outputs)
-    n_on = on.sum(axis=1)
-    total_on = np.einsum("nl,nl->n", terms, on)
-    total_off = terms.sum(axis=1) - total_on
-    # exp(0) for the output that a side without labels is given
-    n_off = on.shape[1] - n_on
-    total_on[n_on == 0.0] = total_off[n_off == 0.0] = 1.0
-    pairs = np.maximum(n_on, 1.0) * np.maximum(n_off, 1.0)
-    total_on /= pairs
-    gradient = sign * terms
-    gradient *= np.where(on > 0.0, total_off[:, None] / pairs[:, None], total_on[:, None])
-    return total_on * total_off, gradient
 
 
 def hidden_layer(Z: Any, shift: Floats, W1: Floats, b1: Floats) -> Floats:
@@ -77,8 +42,6 @@ def network_outputs(
 class Network:
     """Weights of a network ``tanh(W2' tanh(W1' z + b1) + b2)`` of scaled features ``z``.
 
-    All weights are parts of one vector, so that a step of training is one operation.
-
     Parameters
     ----------
     sizes : (int, int, int)
@@ -86,87 +49,60 @@ class Network:
     rng : RandomState
         Weights start uniform, as wide as the sizes of their layers suggest (Glorot and Bengio
         2010); constants at 0.
-    """
+    dtype : {np.float64, np.float32}
+        Precision of training: half as precise is nearly twice as fast.
 
-    def __init__(self, sizes: tuple[int, int, int], rng: np.random.RandomState) -> None:
-        d, h, n_labels = sizes
-        self.theta = np.zeros(d * h + h + h * n_labels + n_labels)
-        self.W1, self.b1, self.W2, self.b2 = _parts(self.theta, sizes)
-        for W in (self.W1, self.W2):
-            W[:] = rng.uniform(-1.0, 1.0, W.shape) * np.sqrt(6.0 / sum(W.shape))
-        self.sizes = sizes
-
-    @property
-    def weights(self) -> Weights:
-        """Weights and constants of both layers."""
-        return self.W1, self.b1, self.W2, self.b2
-
-
-class Step:
-    """Loss, gradient and one step of descent on a batch, in place.
-
-    Parameters
+    Attributes
     ----------
-    network : Network
-    solver : {"adam", "sgd"}
-    learning_rate, weight_decay : float
-        ``weight_decay / 2`` times the squared weights is added to the mean loss.
+    state : ndarray of shape (4, n_weights)
+        All weights one after the other, their gradient, and the two means that Adam keeps.
     """
 
     def __init__(
-        self, network: Network, solver: str, learning_rate: float, weight_decay: float
+        self, sizes: tuple[int, int, int], rng: np.random.RandomState, dtype: Any = np.float64
     ) -> None:
-        self.network, self.rate, self.decay = network, learning_rate, weight_decay
-        self.adam = solver == "adam"
-        self.gradient = np.zeros_like(network.theta)
-        self.parts = _parts(self.gradient, network.sizes)
-        self.mean, self.square = np.zeros((2, len(network.theta)))
-        self.n_steps = 0
+        d, h, n_labels = sizes
+        self.state = np.zeros((4, d * h + h + h * n_labels + n_labels), dtype=dtype)
+        self.sizes = sizes
+        W1, _, W2, _ = self._parts()
+        for W in (W1, W2):
+            W[:] = rng.uniform(-1.0, 1.0, W.shape) * np.sqrt(6.0 / sum(W.shape))
 
-    def gradients(self, Z: Any, on: Floats, weight: Floats, shift: Floats) -> float:
-        """Return the weighted loss of a batch; leave its gradient, by back-propagation."""
-        net = self.network
-        W1, b1, W2, b2 = self.parts
-        hidden = hidden_layer(Z, shift, net.W1, net.b1)
-        outputs = np.tanh(hidden @ net.W2 + net.b2)
-        loss, delta = pair_loss(outputs, on)
-        delta *= (1.0 - outputs * outputs) * weight[:, None]  # Eq. 11, with the sign of descent
-        np.matmul(hidden.T, delta, out=W2)
-        np.sum(delta, axis=0, out=b2)
-        below = delta @ net.W2.T
-        below *= 1.0 - hidden * hidden  # Eq. 14
-        np.sum(below, axis=0, out=b1)
-        W1[:] = Z.T @ below
-        W1 -= np.outer(shift, b1)
-        return float(weight @ loss)
+    @property
+    def weights(self) -> Weights:
+        """Weights and constants of both layers, copied."""
+        W1, b1, W2, b2 = (part.astype(np.float64) for part in self._parts())
+        return W1, b1, W2, b2
 
-    def __call__(self, Z: Any, on: Floats, weight: Floats, shift: Floats) -> float:
-        loss = self.gradients(Z, on, weight, shift)
-        theta, gradient = self.network.theta, self.gradient
-        if self.decay:
-            gradient += self.decay * theta
-        if not self.adam:
-            theta -= self.rate * gradient
-            return loss
-        self.n_steps += 1
-        self.mean += (1.0 - BETA_1) * (gradient - self.mean)
-        gradient *= gradient
-        self.square += (1.0 - BETA_2) * (gradient - self.square)
-        root = np.sqrt(self.square / (1.0 - BETA_2**self.n_steps))
-        root += EPSILON
-        theta -= (self.rate / (1.0 - BETA_1**self.n_steps)) * self.mean / root
-        return loss
+    def _parts(self) -> tuple[NDArray[Any], ...]:
+        d, h, n_labels = self.sizes
+        W1, b1, W2, b2 = np.split(self.state[0], np.cumsum([d * h, h, h * n_labels]))
+        return W1.reshape(d, h), b1, W2.reshape(h, n_labels), b2
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is trained."""
+    """How a network is trained.
+
+    Parameters
+    ----------
+    solver : {"adam", "sgd"}
+    learning_rate, weight_decay : float
+        ``weight_decay / 2`` times the squared weights is added to the mean loss.
+    batch_size, max_iter : int
+        Rows of a step, and passes over all rows.
+    """
 
     solver: str
     learning_rate: float
     weight_decay: float
     batch_size: int
     max_iter: int
+
+    def settings(self) -> Floats:
+        """Return what the kernel of an epoch is told; its last number counts steps."""
+        adam = float(self.solver == "adam")
+        return np.array([self.batch_size, self.learning_rate, self.weight_decay, adam, 0.0])
 
 
 def train(
@@ -178,22 +114,30 @@ def train(
     schedule: Schedule,
     rng: np.random.RandomState,
 ) -> Iterator[float]:
-    """Train epoch by epoch; yield the mean loss of each, by the weights as they went along."""
-    step = Step(network, schedule.solver, schedule.learning_rate, schedule.weight_decay)
-    on, share = Y.astype(np.float64), weight / weight.mean()
-    n, size = len(on), schedule.batch_size
+    """Train on rows ``Z - shift``; yield the mean loss of each epoch, as it went along."""
+    from colabel._kernels.pair_network import dense_epoch, sparse_epoch
+
+    state, settings = network.state, schedule.settings()
+    on, share = Y.astype(state.dtype), (weight / weight.mean()).astype(state.dtype)
+    epoch: Any
+    if sparse.issparse(Z):
+        epoch = partial(sparse_epoch, (Z.data, Z.indices, Z.indptr), shift)
+    else:
+        epoch = partial(dense_epoch, (Z - shift).astype(state.dtype, order="C"))
     for _ in range(schedule.max_iter):
-        order, total = rng.permutation(n), 0.0
-        for i in range(0, n, size):
-            rows = order[i : i + size]
-            part = share[rows] / len(rows)
-            total += len(rows) * step(Z[rows], on[rows], part, shift)
-        yield total / n
+        yield epoch(on, share, rng.permutation(len(on)), state, settings)
 
 
-def _parts(vector: Floats, sizes: tuple[int, int, int]) -> Weights:
-    """Return the weights and constants of both layers as views of one vector."""
-    d, h, n_labels = sizes
-    ends = np.cumsum([d * h, h, h * n_labels])
-    W1, b1, W2, b2 = np.split(vector, ends)
-    return W1.reshape(d, h), b1, W2.reshape(h, n_labels), b2
+def misordered(outputs: Floats, Y: Labels, weight: Floats) -> float:
+    """Return the weighted ranking loss; rows without pairs are compared with an output of 0."""
+    n_on = Y.sum(axis=1)
+    alone = (n_on == 0) | (n_on == Y.shape[1])
+    total = 0.0
+    if not alone.all():
+        rows = ~alone
+        part = ranking_loss(Y[rows], outputs[rows], sample_weight=weight[rows])
+        total += weight[rows].sum() * part
+    if alone.any():
+        wrong = np.where(Y[alone] > 0, outputs[alone] <= 0.0, outputs[alone] >= 0.0)
+        total += float(weight[alone] @ wrong.mean(axis=1))
+    return total / float(weight.sum())

@@ -22,7 +22,6 @@ __all__ = [
     "count_centres",
     "find_centres",
     "find_width",
-    "scaled",
     "solve_outputs",
     "spread",
 ]
@@ -129,8 +128,3 @@ def spread(X: Any, weight: Floats) -> Floats:
     # Rounding leaves a little of the square of the mean.
     constant = square <= 1e-13 * (mean**2 + square)
     return np.sqrt(np.where(constant, 1.0, square))
-
-
-def scaled(X: Any, scale: Floats) -> Any:
-    """Divide each feature; sparse rows stay sparse."""
-    return sparse.csr_array(X.multiply(1.0 / scale)) if sparse.issparse(X) else X / scale

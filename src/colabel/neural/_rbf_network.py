@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from colabel._parameters import check_choice, check_real
 from colabel._sklearn import check_weight
 from colabel.learners.distinct_rows import distinct_rows
+from colabel.learners.magnitude import scaled
 from colabel.neural._radial import (
     bumps,
     count_centres,
     find_centres,
     find_width,
-    scaled,
     solve_outputs,
     spread,
 )

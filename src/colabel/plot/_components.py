@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colabel._parameters import check_whole
 from colabel.mixture import Explanation, explain
 from colabel.mixture._explain import NEAR_ZERO
 from colabel.plot._pyplot import pyplot
@@ -44,7 +45,7 @@ def components(
     Parameters
     ----------
     clf : fitted estimator
-        One whose ``predict_joint`` gives a ``Mixture``.
+        One whose ``predict_joint`` gives a ``Mixture``, or a pipeline or a search that ends in one.
     x : array-like of shape (n_features,) or (1, n_features)
         One sample.
     n_components : int, default=4
@@ -62,8 +63,7 @@ def components(
     --------
     colabel.mixture.explain : The same as data and as text.
     """
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1, not {n_components}")
+    check_whole(n_components, "n_components", least=1)
     plt = pyplot()
     story = explain(clf, x, labels=labels)
     shown = np.flatnonzero(story.weights[:n_components] >= min(NEAR_ZERO, story.weights[0]))

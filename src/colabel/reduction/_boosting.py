@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
-from colabel.learners.trees import Trees, on_grid, read_lightgbm
+from colabel.learners.trees import Trees, on_grid, read_lightgbm, without_rare
 
 __all__ = ["BoostedClassifier"]
 
@@ -173,6 +173,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             "deterministic": True,
             "verbosity": -1,
         }
+        X = without_rare(X, weight[:, 0], 4.0 * self.min_child_weight / _bend(n_lines))
         rows = sparse.csr_matrix(X) if sparse.issparse(X) else X
         init = np.repeat(start, n)  # class by class
         data = lightgbm.Dataset(rows, code, init_score=init, params=params).construct()
@@ -227,10 +228,16 @@ def _derivatives(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats
     n_lines = target.shape[1]
     scores = scores.reshape(target.shape)
     p = expit(scores) if n_lines == 1 else softmax(scores, axis=1)
-    # As in Friedman's (2001) boosting of K classes, whose scores are one more than needed.
-    bend = 1.0 if n_lines == 1 else n_lines / (n_lines - 1)
-    gradient, hessian = weight * on_grid(p - target), weight * on_grid(bend * p * (1.0 - p))
+    gradient, hessian = (
+        weight * on_grid(p - target),
+        weight * on_grid(_bend(n_lines) * p * (1.0 - p)),
+    )
     return (gradient[:, 0], hessian[:, 0]) if n_lines == 1 else (gradient, hessian)
+
+
+def _bend(n_lines: int) -> float:
+    """Factor of second derivatives in Friedman's (2001) boosting of K classes, a score each."""
+    return 1.0 if n_lines == 1 else n_lines / (n_lines - 1)
 
 
 def _dense(X: Any) -> NDArray[Any]:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from colabel.decoders import BaseDecoder
+from colabel.exceptions import IncompatibleError
 from colabel.reduction._conditional_base import ConditionalClassifier, chain_order, chain_parents
-from colabel.scores import Modular
+from colabel.scores import Modular, ScoreTable
 
 __all__ = ["ClassifierChain", "positive"]
 
@@ -53,8 +54,13 @@ class ClassifierChain(ConditionalClassifier):
     -----
     ``decision_function`` gives the log-odds (or decision values) of each label *along the greedy
     path*, as scikit-learn's chains do, and ``predict_proba`` the probabilities: those of a label
-    given the predicted labels before it, not its marginals. ``predict_joint`` is the product of
-    these. It gives the greedy labeling the chain's own probability, but not others.
+    given the predicted labels before it, not its marginals.
+
+    `joint_log_prob` is the chain's own log-probability of any labeling, by the chain rule. The
+    greedy path says nothing of other labelings, so ``predict_joint`` is a table of scores (the
+    log-odds above) and not of probabilities, there is no ``predict_top_m``, and targets that need
+    a distribution, as in ``decode(X, "f1")``, are refused: `ProbabilisticClassifierChain` fits the
+    same chain and answers them all.
 
     References
     ----------
@@ -103,14 +109,39 @@ class ClassifierChain(ConditionalClassifier):
 
     def _scores(self, X: Any) -> Modular:
         _, odds = self.conditionals_.at(X).path(self.order_, positive)
-        return Modular(odds, log_odds=self._probabilistic())
+        return Modular(odds)
+
+    def _scores_for(self, X: Any, decoder: BaseDecoder | None) -> Modular:
+        if decoder is not None:
+            _check_greedy(decoder)
+        return self._scores(X)
+
+    def _make_decoder(self) -> BaseDecoder:
+        decoder = super()._make_decoder()
+        _check_greedy(decoder)
+        return decoder
+
+    def _has_joint(self) -> bool:
+        return False
+
+    def _probabilities(self, table: ScoreTable) -> NDArray[np.float64]:
+        assert isinstance(table, Modular)
+        return super()._probabilities(Modular(table.unary, log_odds=True))
 
     def _log_prob(self, X: Any, Y: NDArray[np.int8]) -> NDArray[np.float64]:
-        """By the chain rule: the table knows the odds along the greedy path only."""
+        """By the chain rule, for any labeling."""
         return self.conditionals_.at(X).log_prob(Y)
 
     def _row_bytes(self) -> int:
         return super()._row_bytes() + self.conditionals_.row_bytes(1, self.n_features_in_)
+
+
+def _check_greedy(decoder: BaseDecoder) -> None:
+    if decoder.needs_distribution:
+        raise IncompatibleError(
+            f"{type(decoder).__name__} needs the probabilities of all labelings, where a greedy "
+            "chain has one path; ProbabilisticClassifierChain fits the same chain and has them"
+        )
 
 
 def positive(label: int, odds: NDArray[np.float64]) -> NDArray[np.bool_]:

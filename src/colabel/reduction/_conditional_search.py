@@ -18,8 +18,9 @@ from scipy.special import log_expit
 from colabel._sklearn import n_rows, take_rows
 from colabel.decoders._threads import in_threads
 from colabel.reduction._binary_relevance import _score
+from colabel.reduction._chain_draws import Draws, draws_by_steps
 
-__all__ = ["Beam", "FittedRows", "Rows", "distinct", "join", "put_in_front"]
+__all__ = ["Beam", "FittedRows", "Rows", "distinct", "join", "leading", "put_in_front"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -93,13 +94,17 @@ class Rows(ABC):
 
     def enumerate(self, order: Order) -> tuple[Labels, Floats]:
         """Return all labelings (2^n_labels, n_labels) and their log-probabilities."""
-        Z = np.zeros((1, self.n_labels), dtype=np.int8)
-        log_p = np.zeros((self.n_samples, 1))
-        for label in order:
-            odds = self.log_odds(label, Z)
-            Z = np.concatenate([Z, Z])
-            Z[len(Z) // 2 :, label] = 1
-            log_p = np.concatenate([log_p + log_expit(-odds), log_p + log_expit(odds)], axis=1)
+        Z = np.zeros((2**self.n_labels, self.n_labels), dtype=np.int8)
+        log_p = np.zeros((self.n_samples, len(Z)))
+        for t, label in enumerate(order):
+            size = 2**t
+            odds = self.log_odds(label, Z[:size])
+            Z[size : 2 * size] = Z[:size]
+            Z[size : 2 * size, label] = 1
+            # log sigmoid(+-u) = min(+-u, 0) - log(1 + exp(-|u|)): one logarithm for both.
+            shared = log_p[:, :size] - np.log1p(np.exp(-np.abs(odds)))
+            np.add(shared, np.minimum(odds, 0.0), out=log_p[:, size : 2 * size])
+            np.subtract(shared, np.maximum(odds, 0.0), out=log_p[:, :size])
         return Z, log_p
 
     def beam(self, order: Order, width: int) -> Beam:
@@ -121,28 +126,51 @@ class Rows(ABC):
             Y = np.take_along_axis(grown, ranked[:, :, None], axis=1)
         return Beam(Y, log_p, rest)
 
-    def mode(self, order: Order, found: Beam, max_nodes: int) -> Beam:
+    def mode(self, order: Order, found: Beam, max_nodes: int, *, nonempty: bool = False) -> Beam:
         """Find the most probable labeling of each row, which ``found`` may have missed.
 
         The beam is doubled until nothing that it drops can be better, or until more than
         ``max_nodes`` beginnings would be opened for a row.
 
+        Parameters
+        ----------
+        order : ndarray of shape (n_labels,)
+        found : Beam
+            Of a width of two or more, if ``nonempty``.
+        max_nodes : int
+        nonempty : bool, default=False
+            Search the most probable of the other labelings than the empty one.
+
         Returns
         -------
         Beam
-            As wide as ``found``, with the mode in front; ``rest`` is above its log-probability
-            only in rows whose search was cut short.
+            As wide as ``found``, with the labeling searched for in front (and the empty one listed
+            too, if ``nonempty``); ``rest`` is above its log-probability only in rows whose search
+            was cut short.
         """
-        labels, log_p, bound = found.labels[:, 0].copy(), found.log_p[:, 0].copy(), found.rest
-        bound = np.maximum(log_p, bound)
+        labels, log_p = leading(found, nonempty)
+        bound = np.maximum(log_p, found.rest)
         width, left = found.log_p.shape[1], np.flatnonzero(bound > log_p)
         while len(left) and 2 * width * self.n_labels <= max_nodes:
             width *= 2
             wider = self.take(left).beam(order, width)
-            labels[left], log_p[left] = wider.labels[:, 0], wider.log_p[:, 0]
-            bound[left] = np.maximum(wider.log_p[:, 0], wider.rest)
+            labels[left], log_p[left] = leading(wider, nonempty)
+            bound[left] = np.maximum(log_p[left], wider.rest)
             left = left[bound[left] > log_p[left]]
+        return self.led_by(found, labels, log_p, bound, nonempty)
+
+    def led_by(
+        self, found: Beam, labels: Labels, log_p: Floats, bound: Floats, nonempty: bool
+    ) -> Beam:
+        """Put what ``mode`` has found in front of the beam that it began with."""
+        if nonempty:  # the bound does not hold for the empty labeling, which is listed therefore
+            none = np.zeros_like(labels)
+            found = put_in_front(found, none, self.log_prob(none), np.full(len(none), np.inf))
         return put_in_front(found, labels, log_p, bound)
+
+    def draws(self, order: Order, first_point: float, uniform: Floats) -> Draws:
+        """Draw labelings, evenly spread over the distribution; see ``_chain_draws.py``."""
+        return draws_by_steps(self, order, first_point, uniform)
 
     def gibbs(self, cuts: Floats, n_burn: int) -> tuple[Labels, Floats]:
         """Sample all labels in turn, each given all others; see ``_kernels/gibbs.py``.
@@ -214,6 +242,13 @@ def distinct(draws: Labels) -> tuple[Labels, NDArray[np.int64]]:
     in_threads(lambda rows: tally(draws[rows], counts[rows], sizes[rows]), len(draws))
     most = int(sizes.max(initial=1))
     return draws[:, :most], counts[:, :most]
+
+
+def leading(found: Beam, nonempty: bool) -> tuple[Labels, Floats]:
+    """Return the first labeling of each beam (that is not empty), and its log-probability."""
+    place = np.argmax(found.labels.any(axis=2), axis=1) if nonempty else 0
+    rows = np.arange(len(found.labels))
+    return found.labels[rows, place], found.log_p[rows, place]
 
 
 def put_in_front(found: Beam, labels: Labels, log_p: Floats, bound: Floats) -> Beam:

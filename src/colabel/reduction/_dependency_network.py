@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +16,8 @@ from colabel.reduction._conditional_base import ConditionalClassifier
 from colabel.reduction._conditional_search import distinct
 from colabel.reduction._conditionals import LinearConditionals
 from colabel.reduction._ergodic import why_frozen_in_model, why_frozen_in_training
+from colabel.reduction._sampled_support import SampledSupport
 from colabel.scores import Support
-from colabel.scores.base import rows_of
 
 __all__ = ["ConditionalDependencyNetwork", "NotErgodicWarning"]
 
@@ -87,7 +86,8 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     -----
     ``predict_joint`` holds each sample's distinct draws and their frequencies. Its marginals, and
     ``predict_proba``, are means of the probabilities that labels were drawn with, which vary less
-    than means of the draws (Rao-Blackwell).
+    than means of the draws (Rao-Blackwell). What the network's distribution is can only be sampled:
+    ``decode(X, ...).certified`` says that an answer is the best for the draws.
 
     The classes of a 1-D target exclude one another, so no sampling is tried: the class of highest
     pseudo-likelihood ``prod_l p(y_l | x, other labels)`` is predicted.
@@ -150,9 +150,11 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
             self._warn(X, Y)
 
     def _warn(self, X: Any, Y: Labels) -> None:
-        reason, fit = why_frozen_in_training(Y), self.conditionals_
+        given = getattr(self, "label_names_in_", None)
+        names = [str(i) if given is None else repr(given[i]) for i in range(Y.shape[1])]
+        reason, fit = why_frozen_in_training(Y, names), self.conditionals_
         if not reason and isinstance(fit, LinearConditionals):
-            reason = why_frozen_in_model(fit.at(X).base, fit.couplings, Y)
+            reason = why_frozen_in_model(fit.at(X).base, fit.couplings, Y, names)
         if reason:
             warnings.warn(
                 f"{reason}: Gibbs sampling may stay where it starts; choose another joint model, "
@@ -179,29 +181,3 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
         n_draws = self.cuts_.shape[0] * (self.cuts_.shape[1] - 1 - self._n_burn)
         table = 10 * n_draws * (1 + self._n_columns)
         return table + self.conditionals_.row_bytes(len(self.cuts_), self.n_features_in_)
-
-
-@dataclass(frozen=True, eq=False)
-class SampledSupport(Support):
-    """Draws from a distribution, with better marginals than their frequencies.
-
-    Parameters
-    ----------
-    labelings, scores, distribution, rest
-        As in ``Support``.
-    means : ndarray of shape (n_samples, n_labels)
-        The marginals.
-    """
-
-    means: Floats = field(kw_only=True)
-
-    def marginals(self) -> Floats:
-        return self.means
-
-    def take(self, rows: Any) -> SampledSupport:
-        # Without normalising again, as in ``Support``.
-        out = object.__new__(SampledSupport)
-        parts = vars(super().take(rows)) | {"means": rows_of(self.means, rows)}
-        for name, part in parts.items():
-            object.__setattr__(out, name, part)
-        return out

@@ -7,7 +7,7 @@ are. Labels of which exactly one is always on are such a group; so are two that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,14 @@ CERTAIN = float(logit(0.99))
 NAMED = 6
 
 
-def why_frozen_in_training(Y: Labels) -> str:
+def why_frozen_in_training(Y: Labels, names: Sequence[str]) -> str:
     """Say which labels determine one another in training data, or nothing.
 
     Parameters
     ----------
     Y : ndarray of shape (n_samples, n_labels), in {0, 1}
+    names : sequence of n_labels str
+        What the labels are called.
 
     Notes
     -----
@@ -46,12 +48,13 @@ def why_frozen_in_training(Y: Labels) -> str:
     pair = _linked_pair(Y[:, varying])
     if pair:
         one, other, how = pair
-        return f"labels {varying[one]} and {varying[other]} are always {how} in training"
+        two = _listed(varying[[one, other]], names)
+        return f"labels {two} are always {how} in training"
     group = varying[_frozen(Y[:, varying])]
-    return f"labels {_listed(group)} determine one another in training" if len(group) else ""
+    return f"labels {_listed(group, names)} determine one another in training" if len(group) else ""
 
 
-def why_frozen_in_model(base: Floats, couplings: Floats, Y: Labels) -> str:
+def why_frozen_in_model(base: Floats, couplings: Floats, Y: Labels, names: Sequence[str]) -> str:
     """Say which labels are certain of one another in all rows, or nothing.
 
     Parameters
@@ -61,6 +64,8 @@ def why_frozen_in_model(base: Floats, couplings: Floats, Y: Labels) -> str:
     couplings : ndarray of shape (n_labels, n_labels)
         ``[l, m]`` is what label ``m`` adds to the log-odds of label ``l``.
     Y : ndarray of shape (n_samples, n_labels), in {0, 1}
+    names : sequence of n_labels str
+        What the labels are called.
     """
     odds = base + Y @ couplings.T
     for group in _candidates(couplings):
@@ -70,7 +75,8 @@ def why_frozen_in_model(base: Floats, couplings: Floats, Y: Labels) -> str:
         on, off = others.min(axis=0) + own > CERTAIN, others.max(axis=0) + own < -CERTAIN
         # Two labelings of the group that keep themselves up, whatever the features.
         if np.count_nonzero(np.where(Z > 0, on, off).all(axis=1)) > 1:
-            return f"labels {_listed(group)} are certain of one another whatever the features"
+            some = _listed(group, names)
+            return f"labels {some} are certain of one another whatever the features"
     return ""
 
 
@@ -117,8 +123,8 @@ def _candidates(couplings: Floats) -> Iterator[Index]:
         yield np.flatnonzero(group == number)
 
 
-def _listed(labels: Index) -> str:
-    names = [str(label) for label in labels]
-    if len(names) > NAMED:
-        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def _listed(labels: Index, names: Sequence[str]) -> str:
+    some = [names[label] for label in labels]
+    if len(some) > NAMED:
+        some = [*some[: NAMED - 1], f"{len(some) - NAMED + 1} more"]
+    return f"{', '.join(some[:-1])} and {some[-1]}"

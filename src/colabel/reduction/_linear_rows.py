@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 
 from colabel.decoders._threads import in_threads
-from colabel.reduction._conditional_search import (
-    Beam,
-    Floats,
-    Labels,
-    Order,
-    Rows,
-    put_in_front,
-)
+from colabel.reduction._chain_draws import Draws
+from colabel.reduction._conditional_search import Beam, Floats, Labels, Order, Rows, leading
 
 __all__ = ["LinearRows"]
 
@@ -67,19 +61,38 @@ class LinearRows(Rows):
         in_threads(block, self.n_samples)
         return Beam(labels[:, :, np.argsort(order)], log_p, rest)
 
-    def mode(self, order: Order, found: Beam, max_nodes: int) -> Beam:
+    def mode(self, order: Order, found: Beam, max_nodes: int, *, nonempty: bool = False) -> Beam:
         from colabel._kernels.chain import branch_and_bound
 
         base, lower = self._in(order)
         reach = _reach(lower)
-        labels = np.ascontiguousarray(found.labels[:, 0, order])
-        proof = np.repeat(found.log_p[:, :1], 2, axis=1)
+        labels, log_p = leading(found, nonempty)
+        labels, proof = np.ascontiguousarray(labels[:, order]), np.column_stack([log_p, log_p])
 
         def block(rows: slice) -> None:
-            branch_and_bound(base[rows], lower, reach, max_nodes, labels[rows], proof[rows])
+            some = labels[rows], proof[rows]
+            branch_and_bound(base[rows], lower, reach, max_nodes, nonempty, *some)
 
         in_threads(block, self.n_samples)
-        return put_in_front(found, labels[:, np.argsort(order)], *proof.T)
+        labels, log_p, bound = labels[:, np.argsort(order)], proof[:, 0], proof[:, 1]
+        return self.led_by(found, labels, log_p, bound, nonempty)
+
+    def draws(self, order: Order, first_point: float, uniform: Floats) -> Draws:
+        from colabel._kernels.chain_draws import spread_draws
+
+        base, lower = self._in(order)
+        shape = self.n_samples, len(uniform)
+        labels, log_p = np.zeros((*shape, self.n_labels), dtype=np.int8), np.empty(shape)
+        means = np.empty(base.shape)
+
+        def block(rows: slice) -> None:
+            some = labels[rows], log_p[rows], means[rows]
+            spread_draws(base[rows], lower, first_point, uniform, *some)
+
+        in_threads(block, self.n_samples)
+        most = int(np.isfinite(log_p).sum(axis=1).max(initial=1))
+        place = np.argsort(order)
+        return Draws(labels[:, :most, place], log_p[:, :most], means[:, place])
 
     def gibbs(self, cuts: Floats, n_burn: int) -> tuple[Labels, Floats]:
         from colabel._kernels.gibbs import gibbs

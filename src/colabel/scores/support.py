@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,8 @@ class Support(ScoreTable):
         ``None``: no other labeling is possible, and probabilities are normalised when the table is
         built. Otherwise the table is part of a larger distribution: log-probabilities stay as they
         are, and none of the labelings left out has more than ``rest``. Marginals, samples,
-        correlations and expected measures are those given that the labeling is in the table.
+        correlations and expected measures are those given that the labeling is in the table;
+        ``doubt`` and ``marginal_bounds`` tell how far those of the whole may be.
     """
 
     labelings: Labels
@@ -93,6 +94,26 @@ class Support(ScoreTable):
         self._require_distribution()
         return self.scores if self.rest is None else normalised(self.scores, "scores")
 
+    @cached_property
+    def doubt(self) -> Floats:
+        """How far expectations of a measure in [0, 1] may be from the truth: (n_samples,).
+
+        The total variation distance of ``log_p`` from the larger distribution: all that is left
+        out, and what labelings of the table lack. 0 where nothing is left out.
+        """
+        if self.rest is None:
+            return np.zeros(self.n_samples)
+        shared = np.exp(np.minimum(self.scores, self.log_p)).sum(axis=1)
+        return np.maximum(1.0 - shared, 0.0)
+
+    def marginal_bounds(self) -> tuple[Floats, Floats]:
+        """Bound the marginals of the larger distribution: two arrays (n_samples, n_labels)."""
+        self._require_distribution()
+        p, Z = np.exp(self.scores), self.labelings.astype(np.float64)
+        least = (p[:, None] @ Z)[:, 0] if self.own_labelings else p @ Z
+        left_out = 0.0 if self.rest is None else np.maximum(1.0 - p.sum(axis=1, keepdims=True), 0.0)
+        return np.minimum(least, 1.0), np.minimum(least + left_out, 1.0)
+
     def pick(self, index: NDArray[Any]) -> Labels:
         """Return the labelings that ``index`` (n_samples, ...) names, of each sample."""
         if not self.own_labelings:
@@ -114,18 +135,14 @@ class Support(ScoreTable):
         where = self._locate(labelings)
         return np.where(where >= 0, self.scores[:, np.maximum(where, 0)], -np.inf)
 
-    def take(self, rows: Any) -> Support:
+    def take(self, rows: Any) -> Self:
         # Normalising again would change the last bits: a row would differ from its batch.
-        out = object.__new__(Support)
-        own = self.own_labelings
-        parts = {
-            "labelings": rows_of(self.labelings, rows) if own else self.labelings,
-            "scores": rows_of(self.scores, rows),
-            "distribution": self.distribution,
-            "rest": None if self.rest is None else rows_of(self.rest, rows),
-        }
-        for name, part in parts.items():
-            object.__setattr__(out, name, part)
+        out = object.__new__(type(self))
+        for part in fields(self):
+            given = getattr(self, part.name)
+            shared = part.name == "labelings" and not self.own_labelings
+            cut = isinstance(given, np.ndarray) and not shared
+            object.__setattr__(out, part.name, rows_of(given, rows) if cut else given)
         return out
 
     def log_prob(self, Y: ArrayLike) -> Floats:

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._progress import progress
 from colabel._sklearn import check_weight
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
@@ -33,7 +34,6 @@ from colabel.losses import BaseLoss, FBeta, make_loss
 from colabel.models import LinearPairwise, SpinPairwise
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_solution import keep_solution
-from colabel.structured._progress import progress
 from colabel.structured._quadratic_oracles import QuadraticOracles
 
 __all__ = ["QuadraticPriorSVC"]

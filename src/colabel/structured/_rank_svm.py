@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 from colabel._parameters import check_choice, check_real, check_whole
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.blas import one_blas_thread
-from colabel.learners.distinct_rows import distinct_rows
 from colabel.learners.label_cuts import CutRule, fit_cut_rule
-from colabel.learners.magnitude import check_magnitude, mean_squared_norm
+from colabel.learners.magnitude import mean_squared_norm, scaled
 from colabel.learners.rank_dual import KernelRows, LinearRows, RankFit, solve_ranking
 from colabel.scores import Modular
 
@@ -36,7 +33,7 @@ MOST_ROWS = 30_000
 ROUGH = 1e-2
 
 
-class RankSVM(MultiLabelClassifier):
+class RankSVM(DistinctRowsClassifier):
     """Support vector ranking of labels, with a learned threshold.
 
     Each label has a score ``f_l(x) = <w_l, phi(x)>``, and training minimises
@@ -59,7 +56,7 @@ class RankSVM(MultiLabelClassifier):
         Of the ``"rbf"`` kernel.
     scale : bool, default=True
         Whether features are divided by their standard deviations first.
-    threshold : {"ranked", "scores"}, default="ranked"
+    threshold_inputs : {"ranked", "scores"}, default="ranked"
         What the threshold is a linear function of: the scores of the labels and the same scores in
         falling order, or the scores alone, as published.
     n_folds : int or None, default=None
@@ -132,7 +129,7 @@ class RankSVM(MultiLabelClassifier):
         kernel: str = "rbf",
         gamma: float = 1.0,
         scale: bool = True,
-        threshold: str = "ranked",
+        threshold_inputs: str = "ranked",
         n_folds: int | None = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
@@ -143,56 +140,32 @@ class RankSVM(MultiLabelClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.scale = scale
-        self.threshold = threshold
+        self.threshold_inputs = threshold_inputs
         self.n_folds = n_folds
         self.tol = tol
         self.max_iter = max_iter
         self.decoder = decoder
         self.empty = empty
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        check_magnitude(X)
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
-        rows, Y, weight = distinct_rows(X, Y, weight)
-        rows = rows if sparse.issparse(X) else rows.toarray()
+    def _fit_rows(self, X: Any, Y: Labels, weight: Floats) -> None:
         self._linear, self._gamma = self.kernel == "linear", float(self.gamma)
-        self.scale_ = self._find_scale(rows, weight)
-        rows = _scaled(rows, self.scale_)
-        features = self._features(rows)
+        self.scale_ = self._find_scale(X, weight)
+        X = scaled(X, self.scale_)
+        features = self._features(X)
         with one_blas_thread():
             found, scores = self._solve(features, Y, weight, self.tol)
             held_out = self._held_out(features, Y, weight) if self._folds(len(Y)) else scores
-        ranked = self.threshold == "ranked"
+        ranked = self.threshold_inputs == "ranked"
         rule = fit_cut_rule(held_out, Y, weight, beyond=BEYOND, ranked=ranked)
         self.threshold_coef_, self.threshold_intercept_ = rule
-        self._keep(rows, found)
+        self._keep(X, found)
 
     def _find_scale(self, X: Any, weight: Floats) -> Floats:
         """Return what features are divided by, so that kernels have no unit."""
         scale = np.ones(X.shape[1])
         if self.scale:
             scale = StandardScaler(with_mean=False).fit(X, sample_weight=weight).scale_
-        X = _scaled(X, scale)
+        X = scaled(X, scale)
         size = mean_squared_norm(X, weight)
         if not self._linear:
             mean = np.asarray(weight @ X).ravel() / weight.sum()
@@ -259,14 +232,14 @@ class RankSVM(MultiLabelClassifier):
                 f"{self.objective_:.4g} is up to {self.gap_:.2g} too high; lower C or raise "
                 "max_iter",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _scores(self, X: Any) -> Modular:
         if self._linear:
             scores = np.asarray(X @ self.coef_.T) + self.intercept_
         else:
-            scores = self._kernel(_scaled(X, self.scale_), self.points_) @ self.dual_coef_
+            scores = self._kernel(scaled(X, self.scale_), self.points_) @ self.dual_coef_
         cuts = CutRule(self.threshold_coef_, self.threshold_intercept_).cuts(scores)
         return Modular(scores - cuts[:, None])
 
@@ -279,12 +252,8 @@ class RankSVM(MultiLabelClassifier):
         check_choice(self.kernel, "kernel", ("rbf", "linear"))
         check_real(self.gamma, "gamma", above=0.0)
         check_choice(self.scale, "scale", (True, False))
-        check_choice(self.threshold, "threshold", ("ranked", "scores"))
+        check_choice(self.threshold_inputs, "threshold_inputs", ("ranked", "scores"))
         if self.n_folds is not None:
             check_whole(self.n_folds, "n_folds", least=2)
         check_real(self.tol, "tol", above=0.0)
         check_whole(self.max_iter, "max_iter", least=1)
-
-
-def _scaled(X: Any, scale: Floats) -> Any:
-    return sparse.csr_array(X.multiply(1.0 / scale)) if sparse.issparse(X) else X / scale

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._progress import progress
 from colabel._sklearn import check_weight
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
@@ -26,7 +27,6 @@ from colabel.losses import BaseLoss, FBeta, make_loss
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_data import MarginData, MarginSettings
 from colabel.structured._margin_solution import keep_solution
-from colabel.structured._progress import progress
 
 __all__ = ["SubmodularSVC"]
 

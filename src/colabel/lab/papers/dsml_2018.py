@@ -61,8 +61,8 @@ def _numbers(*values: float | None) -> dict[str, dict[str, float]]:
 
 
 # Rivals as their papers advise, which is what Liu et al. say they did.
-RANK = {"hidden": 0.2, "solver": "sgd", "learning_rate": 0.05, "batch_size": 1, "n_networks": 1}
-PLAIN = {"weight_decay": 0.0, "held_out": None, "scale": False}
+RANK = {"hidden": 0.2, "solver": "sgd", "learning_rate": 0.05, "batch_size": 1, "n_models": 1}
+PLAIN = {"weight_decay": 0.0, "validation_fraction": None, "scale": False}
 APART: dict[str, Any] = {"B": 1.0, "reuse": False}
 # Heading, method, parameters, and what was published: Accy.-a, -b and -all.
 COLUMNS_2: tuple[tuple[str, str, dict[str, Any], tuple[float | None, ...]], ...] = (
@@ -81,7 +81,7 @@ COLUMNS_2: tuple[tuple[str, str, dict[str, Any], tuple[float | None, ...]], ...]
     (
         "RankSVM",
         "ranksvm+argmax",
-        {"kernel": "linear", "scale": False, "threshold": "scores", "n_folds": None},
+        {"kernel": "linear", "scale": False, "threshold_inputs": "scores"},
         (0.0326, 0.5382, 0.0127),
     ),
     ("RankSVM, our defaults", "ranksvm+argmax", {}, (None, None, None)),
@@ -107,7 +107,7 @@ def _columns(part: str) -> tuple[Entry, ...]:
 
 def _quick(entries: tuple[Entry, ...]) -> dict[str, Any]:
     """Return what ``--quick`` changes: one part held out, few rounds, the quick rivals."""
-    few = {"dsml": {"n_rounds": 3}, "coupled": {"cv": 2}}
+    few = {"dsml": {"n_rounds": 3}, "coupled": {"n_folds": 2}}
     slow = ("bpmll+argmax", "ranksvm+argmax")
     small = tuple(
         replace(entry, params={**entry.params, **few.get(entry.method, {})})

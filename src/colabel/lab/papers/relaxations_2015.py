@@ -59,6 +59,8 @@ FEW_WITHOUT: dict[str, Space] = {
 }
 # And few passes where one takes seconds.
 TEN_PASSES = {"bibtex": {"max_iter": 10}}
+# Few rows, and a smooth objective: held-out rows prefer its minimum to the mean of steps.
+TO_THE_MINIMUM = {"medical": {"learner": "optimal", "max_iter": 200}}
 # Mixtures have one component, which is binary relevance, or many.
 MIXTURES: Space = {
     "cbm__n_components": (1, 30),
@@ -232,7 +234,10 @@ COLUMNS_3 = (
         for name, sign in SIGNS.items()
     ),
     *(
-        _quad(f"Spectral, {name}", SPECTRAL[name], "quad-spectral", "hamming", sign=sign)
+        replace(
+            _quad(f"Spectral, {name}", SPECTRAL[name], "quad-spectral", "hamming", sign=sign),
+            params_of=TO_THE_MINIMUM,
+        )
         for name, sign in SIGNS.items()
     ),
     *(
@@ -257,9 +262,10 @@ TABLE_3 = register(
         quick={"entries": _quick(COLUMNS_3, ("OvR", "MC", "Spectral, any A", "F1, spectral"))},
         note="The columns of the paper minimise the Hamming loss. Ours beside them minimise the F1 "
         "loss, cut the scores of OvR at a tuned place, or decode the mixtures of Li et al. (2016) "
-        "for F1. With the F1 loss and a prior ten passes are made over bibtex. For the spectral "
-        "relaxation with A ≥ 0 on medical the published descent was tried besides (6000 steps, "
-        "exponent 1/2, four settings of penalties and g): .24. "
+        "for F1. With the F1 loss and a prior ten passes are made over bibtex. With the spectral "
+        "relaxation the Hamming loss is minimised as far as 200 evaluations go on medical. For "
+        "A ≥ 0 there the published descent was tried besides (6000 steps, exponent 1/2, four "
+        "settings of penalties and g): .24. "
         f"{OUR_NOTE}",
     )
 )

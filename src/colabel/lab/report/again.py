@@ -41,7 +41,7 @@ def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cel
         if run.plan.load_data is not None:
             load_data = partial(run.plan.load_data, seed=row.seed)
     elif run.about.get("plan_file"):
-        asked = read_plan(run.about["plan_file"])
+        asked = read_plan(run.about["plan_file"], run.about.get("plan_text"))
         search, load_data = asked.search, asked.load
         if asked.methods is not None:
             written = {variant.name: variant for variant in asked.methods}

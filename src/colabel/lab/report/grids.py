@@ -14,6 +14,7 @@ from colabel.lab.report.words import describe_paper, describe_standing
 
 __all__ = ["Bold", "Grid", "grids", "overview"]
 
+NOTHING = "–"  # where the cell beside it says why
 VERDICTS = {"better": "▲", "worse": "▼", "same": "≈", "": ""}
 
 
@@ -80,7 +81,7 @@ def _of_paper(found: Reproduced) -> Grid:
     for row in rows:
         theirs = number(row.theirs, digits) or "not printed"
         compared = [_difference(row, digits)] if plan.bound is None else _shares(row)
-        time = "" if row.seconds is None else f"{row.seconds:.1f}"
+        time = NOTHING if row.seconds is None else f"{row.seconds:.1f}"
         names = short(row.data), short(row.entry)
         lines.append([*names, _ours(row, digits), theirs, *compared, time])
     measure = f"{'1 − ' if plan.as_loss else ''}{measure_name(plan.measure)}"
@@ -98,19 +99,19 @@ def _ours(row: PaperRow, digits: int) -> str:
 
 def _difference(row: PaperRow, digits: int) -> str:
     if row.difference is None:
-        return row.short if row.short == "different data" else ""
+        return row.short if row.short == "different data" else NOTHING
     return f"{VERDICTS[row.verdict]} {number(row.difference, digits, sign=True)}"
 
 
 def _shares(row: PaperRow) -> list[str]:
-    return [number(None if share is None else 100.0 * share, 1) for share in row.shares]
+    return [NOTHING if share is None else number(100.0 * share, 1) for share in row.shares]
 
 
 def _of_means(standing: Standing, words: str) -> Grid:
     ranked = ["average rank"] if standing.ranks else []
     lines = []
     for method in standing.methods:
-        rank = [number(standing.ranks.get(method), 2) or "no value"] if ranked else []
+        rank = [number(standing.ranks.get(method), 2) or "not ranked"] if ranked else []
         places = [_mean(standing.places[data, method], standing, data) for data in standing.data]
         lines.append([short(method), *rank, *places])
     way = "more is better" if standing.upward else "less is better"

@@ -16,7 +16,11 @@ __all__ = ["render_markdown"]
 
 
 def render_markdown(
-    runs: Sequence[Run], *, title: str | None = None, introduction: str = ""
+    runs: Sequence[Run],
+    *,
+    title: str | None = None,
+    introduction: str = "",
+    with_overview: bool | None = None,
 ) -> str:
     """Return a report of runs as Markdown.
 
@@ -27,13 +31,16 @@ def render_markdown(
         Heading; None says what was run.
     introduction : str
         Markdown below the heading.
+    with_overview : bool or None
+        Whether a table of all runs comes first; None is where there are several.
     """
+    several = len(runs) > 1 if with_overview is None else with_overview
     parts = [f"# {_text(title or title_of(runs))}", introduction, _text(about_cells(runs))]
-    if len(runs) > 1:
+    if several:
         grid = overview(runs)
         parts += [_table(grid), _text(grid.words)]
     for run in runs:
-        parts += [f"## {_text(short(run.name))}" if len(runs) > 1 else "", _facts(run)]
+        parts += [f"## {_text(short(run.name))}" if several else "", _facts(run)]
         for grid in grids(run):
             parts += [f"**{_text(grid.caption)}**", _text(grid.words), _table(grid)]
         parts += [*_notes(run), _failures(run), f"Again: {_code(run_command(run))}"]

@@ -11,7 +11,7 @@ from colabel.lab.compare import summarise
 from colabel.lab.plans import Plan, Reproduced
 from colabel.lab.report.reading import Run
 from colabel.lab.report.standings import is_upward
-from colabel.lab.tables import _summary as means_of
+from colabel.lab.tables import means_and_spreads
 
 __all__ = ["PaperRow", "paper_rows", "reproduced"]
 
@@ -63,7 +63,7 @@ def reproduced(run: Run) -> Reproduced | None:
         traces = dict(run.traces)
         return Reproduced(plan, ours, plan.published(), missing, {}, traces=traces)
     rows = list(run.rows)
-    ours, spread = means_of(plan, rows)
+    ours, spread = means_and_spreads(plan, rows)
     failed = {(row.data, row.method): row.result.status for row in rows if not row.result.ok}
     times = {
         cell: mean["fit_seconds"] for cell, mean in summarise(rows).items() if "fit_seconds" in mean

@@ -10,8 +10,17 @@ import numpy as np
 
 from colabel.exceptions import UnknownNameError
 from colabel.lab.report.reading import Run
+from colabel.lab.report.text import listed, short
 from colabel.lab.rows import Row
-from colabel.lab.statistics import Friedman, Nemenyi, friedman, mean_sd, nemenyi
+from colabel.lab.statistics import (
+    Friedman,
+    Nemenyi,
+    WilcoxonHolm,
+    friedman,
+    mean_sd,
+    nemenyi,
+    wilcoxon_holm,
+)
 from colabel.metrics import get_measure
 
 __all__ = ["Place", "Standing", "is_upward", "main_measure", "needs_scores", "standings"]
@@ -86,11 +95,34 @@ class Standing:
     def compared(self) -> tuple[list[str], list[str]]:
         """Datasets and methods that make a whole table, which ranks need.
 
-        Methods without any value go first; then datasets that lack some value.
+        A method that lacks some value is left out, so that one that fails narrows no comparison of
+        the others. Where most methods lack a value of a dataset (the run had not come to it), or
+        no two methods would be left, the dataset is left out instead.
         """
-        methods = [m for m in self.methods if any(self.places[d, m].known for d in self.data)]
-        data = [d for d in self.data if all(self.places[d, m].known for m in methods)]
-        return data, methods
+        methods = [m for m in self.methods if any(self._knows(d, m) for d in self.data)]
+        data = [d for d in self.data if 2 * sum(self._knows(d, m) for m in methods) > len(methods)]
+        whole = [m for m in methods if all(self._knows(d, m) for d in data)]
+        if data and len(whole) >= min(2, len(methods)):
+            return data, whole
+        return [d for d in self.data if all(self._knows(d, m) for m in methods)], methods
+
+    @cached_property
+    def unranked(self) -> dict[str, str]:
+        """Methods that are left out of ranks, and why."""
+        data, methods = self.compared
+        lacking = {
+            m: [d for d in data if not self._knows(d, m)] for m in self.methods if m not in methods
+        }
+        known = {m for m in lacking if any(self._knows(d, m) for d in self.data)}
+        return {
+            m: f"it has no value on {listed([*map(short, some)])}"
+            if m in known
+            else "it has no value on any dataset"
+            for m, some in lacking.items()
+        }
+
+    def _knows(self, data: str, method: str) -> bool:
+        return self.places[data, method].known
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -119,6 +151,13 @@ class Standing:
         if self.friedman is None:
             return None
         return nemenyi(self.table, greater_is_better=self.upward)
+
+    @cached_property
+    def wilcoxon(self) -> WilcoxonHolm | None:
+        """Whether two methods differ, where there are no more; None where datasets are too few."""
+        if self.table.shape[0] < ENOUGH_DATA or self.table.shape[1] != 2:
+            return None
+        return wilcoxon_holm(self.table, greater_is_better=self.upward)
 
     @cached_property
     def _friedman(self) -> Friedman:

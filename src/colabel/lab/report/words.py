@@ -11,12 +11,13 @@ from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import PaperRow
 from colabel.lab.report.standings import Standing
 from colabel.lab.report.text import listed, measure_name, number, plural, short
-from colabel.lab.statistics import bayesian_signed_rank, corrected_t_test
+from colabel.lab.statistics import CorrectedTTest, bayesian_signed_rank, corrected_t_test
 from colabel.plot import pareto_front
 
-__all__ = ["about_cells", "describe_paper", "describe_standing", "title_of"]
+__all__ = ["about_cells", "count_cells", "describe_paper", "describe_standing", "title_of"]
 
 ROPE = 0.01
+LEAST_WILCOXON = 6  # datasets below which Wilcoxon's test cannot reach 5 %
 N_SAMPLES = 10_000  # which leaves an error of half a per cent
 
 
@@ -37,7 +38,11 @@ def about_cells(runs: Sequence[Run]) -> str:
     """Say how many cells are done, failed and missing."""
     n_cells = sum(len(run.rows) for run in runs)
     n_failed = sum(not row.result.ok for run in runs for row in run.rows)
-    n_missing = sum(run.n_missing for run in runs)
+    return count_cells(n_cells, n_failed, sum(run.n_missing for run in runs))
+
+
+def count_cells(n_cells: int, n_failed: int, n_missing: int) -> str:
+    """Say how many cells are there, how many of them have failed, and how many are missing."""
     if not n_failed and not n_missing:
         return f"All {plural(n_cells, 'cell')} finished." if n_cells else ""
     parts = [f"{plural(n_cells - n_failed, 'cell')} finished"]
@@ -55,7 +60,9 @@ def describe_standing(standing: Standing, run: Run) -> list[str]:
         return [f"No two methods can be compared by {measure_name(standing.measure)}."]
     if len(data) == 1:
         return [_on_one(standing, data[0]), *_test_on_one(standing, run, data[0])]
-    return [_on_many(standing), *_tests(standing), _worth_their_time(standing)]
+    words = [_on_many(standing), *_left_out(standing), *_tests(standing)]
+    words += _tests_of_two(standing, run) if len(methods) == 2 else []
+    return [*words, _worth_their_time(standing)]
 
 
 def describe_paper(rows: Sequence[PaperRow]) -> str:
@@ -89,20 +96,24 @@ def _on_one(standing: Standing, data: str) -> str:
 
 def _test_on_one(standing: Standing, run: Run, data: str) -> list[str]:
     """Say whether the two best differ by more than folds do, where there are folds."""
-    order = _order(standing, data)
-    share = _test_share(run, data)
-    if len(order) < 2 or share is None:
+    test = _t_test(run, data, _order(standing, data)[:2], standing.measure)
+    if test is None:
         return []
-    values = [_by_fold(run, data, method, standing.measure) for method in order[:2]]
-    if len(values[0]) < 2 or values[0].keys() != values[1].keys():
-        return []
-    first, second = ([some[key] for key in sorted(some)] for some in values)
-    test = corrected_t_test(first, second, share)
     words = "is more than" if test.p_value < 0.05 else "may be"
-    return [
-        f"The lead {words} chance (corrected t-test over {plural(len(first), 'fold')}, "
-        f"{_p(test.p_value)})."
-    ]
+    n_folds = plural(test.degrees_of_freedom + 1, "fold")
+    return [f"The lead {words} chance (corrected t-test over {n_folds}, {_p(test.p_value)})."]
+
+
+def _t_test(run: Run, data: str, methods: Sequence[str], measure: str) -> CorrectedTTest | None:
+    """Compare two methods over the folds of a dataset; None where it has no folds of both."""
+    share = _test_share(run, data)
+    values = [_by_fold(run, data, method, measure) for method in methods]
+    if share is None or len(values) < 2 or len(values[0]) < 2:
+        return None
+    if values[0].keys() != values[1].keys():
+        return None
+    first, second = ([some[key] for key in sorted(some)] for some in values)
+    return corrected_t_test(first, second, share)
 
 
 def _on_many(standing: Standing) -> str:
@@ -119,7 +130,22 @@ def _on_many(standing: Standing) -> str:
     )
 
 
+def _left_out(standing: Standing) -> list[str]:
+    """Name the methods that have no rank, for want of some value that others have."""
+    some = [m for m in standing.unranked if any(standing.places[d, m].known for d in standing.data)]
+    if not some:
+        return []
+    names = listed([f"{short(m)} ({standing.unranked[m].removeprefix('it has ')})" for m in some])
+    return [f"Left out of ranks and tests: {names}."]
+
+
 def _tests(standing: Standing) -> list[str]:
+    if standing.wilcoxon is not None:
+        p, n = float(standing.wilcoxon.p_values[0]), len(standing.table)
+        words = "The methods differ" if p < 0.05 else "The methods may not differ"
+        few = ", which six datasets at least could show" if n < LEAST_WILCOXON else ""
+        best = int(np.argmin([*standing.ranks.values()]))
+        return [f"{words} (Wilcoxon's test, {_p(p)}{few}).", _in_practice(standing, best)]
     if standing.friedman is None or standing.nemenyi is None:
         return ["With so few datasets and methods no test can tell them apart."]
     p = standing.friedman.f_p_value
@@ -129,7 +155,9 @@ def _tests(standing: Standing) -> list[str]:
     best = int(np.argmin(standing.nemenyi.ranks))
     beaten = np.flatnonzero(standing.nemenyi.p_values[best] < standing.nemenyi.alpha)
     names = [short(methods[column]) for column in beaten]
-    words = f"it is better than {listed(names)}" if names else "it finds no single pair to differ"
+    words = "no single pair is found to differ"
+    if names:
+        words = f"{short(methods[best])} is better than {listed(names)}"
     return [
         f"The methods differ (Friedman's test, {_p(p)}); by Nemenyi's test, which asks much of "
         f"{len(standing.table)} datasets, {words}.",
@@ -137,10 +165,27 @@ def _tests(standing: Standing) -> list[str]:
     ]
 
 
+def _tests_of_two(standing: Standing, run: Run) -> list[str]:
+    """Count the datasets on which two methods differ by more than folds do."""
+    data, methods = standing.compared
+    found = {name: _t_test(run, name, methods, standing.measure) for name in data}
+    tests = [test for test in found.values() if test is not None]
+    if not tests:
+        return []
+    sure = [test for test in tests if test.p_value < 0.05]
+    sign = 1.0 if standing.upward else -1.0
+    n_second = sum(sign * test.difference > 0 for test in sure)
+    return [
+        f"Dataset by dataset, {short(methods[0])} is better by more than chance on "
+        f"{len(sure) - n_second} of {len(tests)} and {short(methods[1])} on {n_second} (corrected "
+        "t-tests over folds)."
+    ]
+
+
 def _in_practice(standing: Standing, best: int) -> str:
     """Compare the two best methods by how probable a difference that matters is."""
     methods = standing.compared[1]
-    second = int(np.argsort(standing.nemenyi.ranks, kind="stable")[1]) if standing.nemenyi else 0
+    second = int(np.argsort([*standing.ranks.values()], kind="stable")[1])
     found = bayesian_signed_rank(
         standing.table[:, best],
         standing.table[:, second],
@@ -148,8 +193,9 @@ def _in_practice(standing: Standing, best: int) -> str:
         n_samples=N_SAMPLES,
         greater_is_better=standing.upward,
     )
+    names = short(methods[best]), short(methods[second])
     return (
-        f"It is better than {short(methods[second])} by more than {ROPE:g} with probability "
+        f"{names[0]} is better than {names[1]} by more than {ROPE:g} with probability "
         f"{found.p_first:.2f}, and worse by as much with {found.p_second:.2f} (Bayesian "
         "signed-rank test)."
     )

@@ -1,0 +1,109 @@
+"""Sample weights of the estimators for label sets: so many rows, none, or refused."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from colabel.datasets import make_label_sets
+from colabel.labelsets import (
+    CooccurrenceDecomposition,
+    CoupledSets,
+    DualSetBoosting,
+    IndependentDecomposition,
+    LabelStacking,
+    OnePerSetClassifier,
+)
+from colabel.reduction import LabelPowerset
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+EXACT = [
+    IndependentDecomposition(TREE),
+    CooccurrenceDecomposition(TREE),
+    LabelStacking(TREE),
+    LabelStacking(TREE, search="exact"),
+    # Trees choose among equal splits by the last digit of weights.
+    DualSetBoosting(GaussianNB(), n_rounds=3, weighting="weight"),
+    DualSetBoosting(GaussianNB(), n_rounds=3, weighting="weight", inputs="true"),
+    OnePerSetClassifier(LabelPowerset(TREE)),
+]
+DRAWN = [DualSetBoosting(TREE, n_rounds=3, random_state=0), CoupledSets(TREE, random_state=0)]
+
+
+def problem(seed):
+    made = make_label_sets(60, 4, (3, 2), dependence=0.5, random_state=seed)
+    return made.X, made.classes + 10, np.random.default_rng(seed).integers(0, 4, size=60)
+
+
+@pytest.mark.parametrize("model", EXACT, ids=str)
+def test_a_weight_is_so_many_rows(model):
+    for seed in range(15):
+        X, Y, times = problem(seed)
+        rows = np.repeat(np.arange(60), times)
+        weighed = model.fit(X, Y, sample_weight=times).predict_proba(X)
+        repeated = model.fit(X[rows], Y[rows]).predict_proba(X)
+        for a, b in zip(weighed, repeated, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [*EXACT, *DRAWN], ids=str)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_rows_without_weight_are_left_out_with_their_classes(model, container):
+    X, Y, times = problem(0)
+    if isinstance(model.estimator, GaussianNB) and container is not np.asarray:
+        pytest.skip("naive Bayes takes dense rows only")
+    rare = Y[:, 0] == 12
+    weight = np.where(rare, 0.0, 1.0 + times)
+    found = model.fit(container(X), Y, sample_weight=weight)
+    np.testing.assert_array_equal(found.classes_[0], [10, 11])
+    after = found.predict(container(X))
+    rest = model.fit(container(X[~rare]), Y[~rare], sample_weight=weight[~rare])
+    np.testing.assert_array_equal(rest.predict(container(X)), after)
+
+
+@pytest.mark.parametrize("model", [*EXACT, *DRAWN], ids=str)
+def test_heavy_rows_are_the_ones_learned(model):
+    X, Y, _ = problem(1)
+    wrong = np.where(Y == 10, 11, 10)
+    both, labels = np.vstack([X, X]), np.vstack([Y, wrong])
+    for heavy, light in ((slice(0, 60), slice(60, 120)), (slice(60, 120), slice(0, 60))):
+        weight = np.full(120, 0.01)
+        weight[heavy] = 100.0
+        model.fit(both, labels, sample_weight=weight)
+        assert model.score(X, labels[heavy]) > 0.1 + model.score(X, labels[light])
+
+
+def test_a_pipeline_hands_weights_to_its_last_step():
+    X, Y, times = problem(2)
+    inner = make_pipeline(StandardScaler(with_mean=False, with_std=False), TREE)
+    weighed = IndependentDecomposition(inner).fit(X, Y, sample_weight=times).predict_proba(X)
+    plain = IndependentDecomposition(TREE).fit(X, Y, sample_weight=times).predict_proba(X)
+    for a, b in zip(weighed, plain, strict=True):
+        np.testing.assert_allclose(a, b)
+
+
+def test_what_cannot_be_weighed_is_refused():
+    X, Y, times = problem(3)
+    for model in (IndependentDecomposition, CoupledSets, DualSetBoosting):
+        with pytest.raises(ValueError, match="KNeighborsClassifier does not support sample_weight"):
+            model(KNeighborsClassifier(), **options(model)).fit(X, Y, sample_weight=times)
+    for weight, reason in ((-times, "Negative values"), (times[:-1], "sample_weight.shape")):
+        with pytest.raises(ValueError, match=reason):
+            IndependentDecomposition(TREE).fit(X, Y, sample_weight=weight)
+
+
+def options(model):
+    """Drawn rows need no weights: only their distribution is weighed."""
+    return {"weighting": "weight"} if model is DualSetBoosting else {}
+
+
+def test_drawn_rows_ask_no_weights_of_the_classifier():
+    X, Y, times = problem(4)
+    model = DualSetBoosting(KNeighborsClassifier(1), n_rounds=1, reuse=False, random_state=0)
+    model.fit(X, Y, sample_weight=np.where(times > 1, times, 1e-12))
+    heavy = times > 1
+    assert model.score(X[heavy], Y[heavy]) > model.score(X[~heavy], Y[~heavy])

@@ -1,0 +1,26 @@
+"""Matrix products: sparse ones against dense ones, however few entries rows have."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from colabel.learners.products import DenseProducts, SparseProducts
+
+
+@pytest.mark.parametrize("density", [0.0, 0.002, 0.02, 0.5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_products_are_dense_ones(density, dtype):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = sparse.random_array((9, 200), density=density, rng=rng).tocsr()
+        coef, residuals = rng.normal(size=(70, 200)).astype(dtype), rng.normal(size=(70, 4))
+        few, all_of_them = SparseProducts(X, dtype), DenseProducts(X.toarray(), dtype)
+        for rows in (slice(0, 9), slice(2, 6), slice(3, 4), slice(9, 9)):
+            found = few.scores(coef, rows)
+            assert found.dtype == dtype
+            atol = 1e-5 if dtype is np.float32 else 1e-12
+            np.testing.assert_allclose(found, all_of_them.scores(coef, rows), atol=atol)
+        rows = slice(2, 6)
+        found = few.gradient(residuals.astype(dtype), rows)
+        expected = all_of_them.gradient(residuals.astype(dtype), rows)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
