@@ -20,7 +20,7 @@ Labels = NDArray[np.int8]
 
 
 class WeightedClassifier(MultiLabelClassifier):
-    """Base of the estimators whose ``fit`` takes ``sample_weight``; ``_fit`` is given it."""
+    """Base of the estimators whose ``fit`` takes ``sample_weight``; ``_fit`` gets it, checked."""
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None
@@ -39,6 +39,8 @@ class WeightedClassifier(MultiLabelClassifier):
         -------
         self
         """
+        if sample_weight is not None:
+            sample_weight = check_weight(sample_weight, X)
         return super().fit(X, y, sample_weight=sample_weight)
 
 
@@ -51,9 +53,7 @@ class DistinctRowsClassifier(WeightedClassifier):
 
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
         check_magnitude(X)
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
-        rows, Y, weight = distinct_rows(X, Y, weight)
+        rows, Y, weight = distinct_rows(X, Y, given["sample_weight"])
         self._fit_rows(rows if sparse.issparse(X) else rows.toarray(), Y, weight)
 
     def _fit_rows(self, X: Any, Y: Labels, weight: Floats) -> None:

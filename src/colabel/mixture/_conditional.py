@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._progress import Report, progress
-from colabel._sklearn import check_weight, take_rows
-from colabel.base import MultiLabelClassifier
+from colabel._sklearn import take_rows
+from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.blas import one_blas_thread
 from colabel.learners.magnitude import check_magnitude
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 START_TOL = 1e-3
 
 
-class ConditionalBernoulliMixture(MultiLabelClassifier):
+class ConditionalBernoulliMixture(WeightedClassifier):
     """Conditional Bernoulli mixture (Li et al. 2016).
 
     ``p(y | x) = sum_k pi_k(x) prod_l b(y_l | x, beta_l^k)``: labels are independent within a
@@ -176,29 +176,10 @@ class ConditionalBernoulliMixture(MultiLabelClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self
-        """
-        if sample_weight is not None:
-            sample_weight = check_weight(sample_weight, X)
-        return super().fit(X, y, sample_weight=sample_weight)
-
     def _fit(self, X: Any, Y: NDArray[np.int8], **given: Any) -> None:
+        weight: Floats | None = given["sample_weight"]
         if "logistic" in (self.experts, self.gate):
             check_magnitude(X)
-        weight = given["sample_weight"]
         weight = np.ones(len(Y)) if weight is None else weight
         rows = np.flatnonzero(weight)
         if len(rows) < len(Y):

@@ -8,7 +8,7 @@ most effective) or, for few labels, over all of them.
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from colabel._parameters import check_choice, check_real, check_whole
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.label_sets import label_sets
 from colabel.learners.log_likelihood import LogLinearFit
@@ -34,7 +33,7 @@ Labels = NDArray[np.int8]
 EXACT_LABELS = 12
 
 
-class PairwiseCRF(MultiLabelClassifier):
+class PairwiseCRF(WeightedClassifier):
     """Pairwise conditional random field: ``p(y | x)`` with a coupling for each pair of labels.
 
     ``p(y | x)`` is proportional to ``exp(sum_l y_l (w_l . x + b_l) + sum_{l<m} A_lm y_l y_m)``,
@@ -122,25 +121,6 @@ class PairwiseCRF(MultiLabelClassifier):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out, and their label sets with them.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
     def predict_pairwise(self, X: Any) -> Pairwise:
         """Return unary scores and couplings as a table for the pairwise decoders.
 
@@ -163,10 +143,9 @@ class PairwiseCRF(MultiLabelClassifier):
         return Pairwise(self._unary(X), np.stack([i, j], axis=1), self.couplings_[i, j])
 
     def _fit(self, X: Any, Y: Any, **given: Any) -> None:
+        weight: Floats | None = given["sample_weight"]
         check_magnitude(X)
-        weight = given["sample_weight"]
         if weight is not None:
-            weight = check_weight(weight, X)
             rows = np.flatnonzero(weight)
             X, Y, weight = X[rows], Y[rows], weight[rows]
         self.labelings_, code = self._list(*label_sets(Y))

@@ -8,7 +8,7 @@ the training objective is relaxed to a semidefinite program or a sphere.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._progress import progress
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.averaged import AveragedDescent
 from colabel.learners.block_dual import BlockDual
@@ -48,7 +47,7 @@ MAX_ITER = {"dual": 1000, "lbfgs": 1000, "bmrm": 3000, "subgradient": 100_000}
 RIDGE_SIZE = 5000
 
 
-class QuadraticPriorSVC(MultiLabelClassifier):
+class QuadraticPriorSVC(WeightedClassifier):
     """Linear classifier with a learned prior in which labels attract and repel one another.
 
     Maximises ``1/2 [y'(W'x + b) - y'Ay]`` over labels ``y`` in {-1, +1}: ``A_lm > 0`` repels two
@@ -190,28 +189,8 @@ class QuadraticPriorSVC(MultiLabelClassifier):
     def _attractive(self) -> bool:  # type: ignore[override]
         return self.sign == "attractive"
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows in the risk.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
+        weight: Floats | None = given["sample_weight"]
         check_magnitude(X)
         # One label has no pairs.
         oracles = self._oracles(self.sign if Y.shape[1] > 1 else None)

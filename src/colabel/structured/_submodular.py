@@ -8,7 +8,7 @@ graph cut. What the paper leaves open, and where it errs, is settled in the Note
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._progress import progress
-from colabel._sklearn import check_weight
-from colabel.base import MultiLabelClassifier
+from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.block_dual import BlockDual
 from colabel.learners.cutting_plane import CuttingPlane
@@ -37,7 +36,7 @@ Edges = NDArray[np.int64]
 MAX_ITER = {"dual": 1000, "bmrm": 3000}
 
 
-class SubmodularSVC(MultiLabelClassifier):
+class SubmodularSVC(WeightedClassifier):
     """Linear classifier with attracting pairs of labels, trained for F, predicted by graph cut.
 
     Maximises ``sum_l y_l (w_l . x + b_l) + sum_{l<m} c C_lm t_lm y_l y_m`` with ``t >= 0``, where
@@ -199,28 +198,8 @@ class SubmodularSVC(MultiLabelClassifier):
         coupled = getattr(self, "_coupled", self.couplings is not None)  # as fitted, if it is
         return Pairwise if coupled else Modular
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> Self:
-        """Fit to features ``X`` and labels ``y``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or array, or DataFrame of shape (n_samples, n_features)
-        y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
-            Or a 1-D target with one class per sample.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows in the risk, and in how often labels go together.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
-
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
+        weight: Floats | None = given["sample_weight"]
         check_magnitude(X)
         self._learn(MarginData(X, Y, weight, self._settings()), self.alpha, self.coupling_scale)
         self._shift = float(self.shift)

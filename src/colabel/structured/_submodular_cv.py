@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._parameters import check_real, check_whole
-from colabel._sklearn import check_weight
 from colabel.decoders import BaseDecoder
 from colabel.learners.magnitude import check_magnitude
 from colabel.losses import BaseLoss
@@ -137,8 +136,7 @@ class SubmodularSVCCV(SubmodularSVC):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight = given["sample_weight"]
-        weight = None if weight is None else check_weight(weight, X)
+        weight: Floats | None = given["sample_weight"]
         check_magnitude(X)
         settings = self._settings()
         self.alphas_ = np.sort(np.asarray(ALPHAS if self.alphas is None else self.alphas))[::-1]
