@@ -77,10 +77,10 @@ TASKS = {
         "scene",
         0.695,
         cbm(
-            n_components=[20],
+            n_components=[20, 30],
             gate_variance=[3, 10],
             expert_prior=["zero", "shared"],
-            n_steps=[10, 30, 60],
+            n_steps=[30, 60, 120],
         ),
         folds=5,
         repeats=2,

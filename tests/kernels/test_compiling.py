@@ -2,9 +2,11 @@
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numba
 import pytest
@@ -99,3 +101,38 @@ def test_kernels_are_kept_in_files_named_for_what_they_were_compiled_for(tmp_pat
     names = [path.stem.rpartition(".")[2] for path in tmp_path.rglob("mixture_mode.*.nbc")]
     assert names
     assert all(len(name) == 16 for name in names)
+
+
+@compiled
+def test_a_kernel_is_compiled_anew_when_what_it_calls_has_changed(tmp_path):
+    folder = tmp_path / "colabel" / "_kernels"
+    folder.mkdir(parents=True)
+    (tmp_path / "colabel" / "__init__.py").touch()
+    for name in ("__init__", "_cache", "_compiling"):
+        shutil.copy(Path(_compiling.__file__).with_name(f"{name}.py"), folder)
+    (folder / "layout.py").write_text("SIZE = 3\n")
+    (folder / "apart.py").write_text("SIZE = 5\n")
+    (folder / "fill.py").write_text(
+        "from colabel._kernels import kernel\n"
+        "from colabel._kernels.layout import SIZE\n"
+        "@kernel\n"
+        "def fill():\n"
+        "    return SIZE\n"
+    )
+    ask = "from colabel._kernels.fill import fill; print(fill(), *fill.stats.cache_hits.values())"
+
+    def answer():
+        return subprocess.run(
+            [sys.executable, "-B", "-c", ask],
+            env=os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "c")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+
+    assert answer() == ["3"]
+    assert answer() == ["3", "1"], "found on disk"
+    (folder / "apart.py").write_text("SIZE = 6\n")
+    assert answer() == ["3", "1"], "nothing that it is made of has changed"
+    (folder / "layout.py").write_text("SIZE = 4\n")
+    assert answer() == ["4"]
