@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel._kernels import cut_shares
-from colabel._kernels.cut_shares import CHARGE, MARGIN, empty_shares, prepare_shares
+from colabel._kernels.cut_shares import CHARGE, MARGIN, POTENTIAL, empty_shares, prepare_shares
 from colabel.decoders._label_graph import label_graph
 from colabel.scores import Pairwise
 from decoders import oracles_cut as oracle
@@ -96,6 +96,56 @@ def test_labels_that_come_on_one_by_one(seed):
     labels, holds = prove(Pairwise(unary, scores.edges, scores.couplings))
     assert holds.all()
     np.testing.assert_array_equal(labels, on)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nearly_all_labels_come_on_one_by_one(seed):
+    """Labels that are off have few couplings left, or none but rounding."""
+    rng, scores = np.random.default_rng(seed), problem_with_room(seed, 1.05)
+    on = rng.random(scores.unary.shape) < 0.95
+    on[0], on[1, 1:] = True, True
+    on[1, 0] = False
+    unary = np.where(on, rng.exponential(1.0, on.shape), scores.unary - on @ scores.dense())
+    labels, holds = prove(Pairwise(unary, scores.edges, scores.couplings))
+    assert holds.all()
+    np.testing.assert_array_equal(labels, on)
+
+
+def lacking(scores, on):
+    """The sums that refuse a proof, term by term: does what is off lack less than it couples?"""
+    C, low = scores.dense(), scores.unary + on @ scores.dense()
+    room = np.zeros(len(on))
+    for n, off in enumerate(on == 0):
+        for i in np.flatnonzero(off):
+            rest = sum(C[i, j] for j in np.flatnonzero(off))
+            room[n] += min(-low[n, i], rest) - rest / 2
+    return room < -1e-6 * max(1.0, C.sum())
+
+
+@pytest.mark.parametrize("regime", oracle.REGIMES)
+def test_rows_are_refused_only_where_more_labels_come_on(regime):
+    """Where the sums refuse a proof, enumeration finds better labelings than the closure."""
+    for seed in range(60):
+        scores = oracle.problem(seed, regime, max_labels=8)
+        on = closure(scores)
+        _, values = oracle.values(scores)
+        refused = lacking(scores, on.astype(np.int8))
+        better = values.max(axis=1) > scores.value(on) + oracle.tolerance(scores)
+        assert better[refused].all()
+        assert not prove(scores)[1][refused].any()
+
+
+def test_a_group_that_comes_on_together_is_refused_before_any_share():
+    """The potentials of the row before are not even replaced."""
+    V = 30
+    i, j = np.triu_indices(V, 1)
+    together = Pairwise(np.full((1, V), -0.4 * (V - 1)), np.stack([i, j], axis=1), np.ones(i.size))
+    shares = shares_of(together, np.full(V, -0.6 * (V - 1)))
+    labels, queue = np.empty(V, np.int8), np.empty(V, np.int64)
+    assert proved(1.5 * together.unary[0], shares, queue, labels)
+    shares[2][POTENTIAL] = 7.0
+    assert not proved(together.unary[0], shares, queue, labels)
+    assert np.all(shares[2][POTENTIAL] == 7.0)
 
 
 @pytest.mark.parametrize("seed", range(30))

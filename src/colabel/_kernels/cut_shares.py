@@ -14,10 +14,16 @@ with a potential ``d_i`` for each label: those of the least sum of ``f_ij^2 / c_
 that is charged too much lowers its potential; that takes one row of the couplings, and no matrix is
 copied. The couplings are common to all rows, which begin with potentials that suit most of them.
 
+Rows where labels come on together have no shares, and many of them are told at once. A label takes
+no more than it lacks, and no more than its couplings to labels that are off, ``S_i``; all of these
+couplings are to be shared out, ``sum_i S_i / 2``. So there are none if
+
+    sum_i min(-low_i, S_i) < sum_i S_i / 2        (over labels that are off).
+
 Numbers are floats in units of all couplings together. Shares must hold with a margin that is far
 above the rounding, so that what is proved is true; where they do not, a flow decides.
 ``shares = (couplings, charges, vectors)``: (V, V) both, the charges being those of the common
-potentials, and vectors of labels (9, V), see their names.
+potentials, and vectors of labels (11, V), see their names.
 """
 
 import numpy as np
@@ -27,7 +33,7 @@ from colabel._kernels import any_order, bare_kernel, kernel
 __all__ = ["empty_shares", "prepare_shares", "proved"]
 
 # Rows of ``vectors``: fixed for a graph, common to all rows, and of the row at hand.
-UNIT, RATE, MARGIN, START, CHARGE, LOW, EXCESS, POTENTIAL, STEP = range(9)
+UNIT, TOTAL, RATE, MARGIN, START, CHARGE, LOW, REST, EXCESS, POTENTIAL, STEP = range(11)
 # The 60 bits of the integer graph; steps in units of those that would do if no share were clipped.
 WHOLE, EAGER = 2.0**-60, 1.6
 # Rounding is 1e-15 of a label's couplings in each of some thousand sums, and half an integer.
@@ -40,10 +46,11 @@ SWEEPS, FIRST_SWEEPS = 12, 5
 def empty_shares(graph):
     """Allocate what `prepare_shares` fills, for a graph with a matrix."""
     V = graph[4].size
-    shares = graph[7] * WHOLE, np.empty((V, V)), np.zeros((9, V))
-    total = shares[0].sum(axis=1)
+    shares = graph[7] * WHOLE, np.empty((V, V)), np.zeros((11, V))
     vectors = shares[2]
     vectors[UNIT] = graph[5] * WHOLE
+    total = vectors[TOTAL]
+    shares[0].sum(axis=1, out=total)
     np.divide(EAGER, total, out=vectors[RATE], where=total > 0.0)
     vectors[MARGIN] = SAFE * total + HALF
     return shares
@@ -56,9 +63,7 @@ def prepare_shares(unary, shares):
     lack, excess, d = vectors[LOW], vectors[EXCESS], vectors[START]
     needed, there = 0.0, 0.0
     for i in range(d.size):
-        d[i], total = 0.0, 0.0
-        for j in range(d.size):
-            total += couplings[i, j]
+        d[i], total = 0.0, vectors[TOTAL, i]
         # No label can be charged more than its couplings.
         lack[i] = min(max(-unary[i] * vectors[UNIT, i], 0.0), total)
         excess[i] = 0.5 * total
@@ -106,8 +111,8 @@ def _charge(row, d, level, out):
 def proved(unary, shares, queue, labels):
     """Write the labels that are on one by one; tell whether they are proved to be all.
 
-    O(V) for each of them and for each label that is charged too much, some times; ``queue`` is
-    working space.
+    O(V) for each of them and for each label that is charged too much, some times, and where the
+    sums above refuse a proof O(V) in all; ``queue`` is working space.
     """
     couplings, charges, vectors = shares
     low, excess, d = vectors[LOW], vectors[EXCESS], vectors[POTENTIAL]
@@ -128,6 +133,8 @@ def proved(unary, shares, queue, labels):
                     labels[j] = 1
                     queue[n_on] = j
                     n_on += 1
+    if _lacking(vectors, labels):
+        return False
     for i in range(labels.size):
         d[i] = vectors[START, i]
         vectors[STEP, i] = vectors[RATE, i]
@@ -140,8 +147,9 @@ def proved(unary, shares, queue, labels):
 def _begin(unary, vectors, labels):
     """Charge every label as in a typical row; return how many are on by themselves."""
     unit, low, excess, charge = vectors[UNIT], vectors[LOW], vectors[EXCESS], vectors[CHARGE]
-    n_on = 0
+    total, rest, n_on = vectors[TOTAL], vectors[REST], 0
     for i in range(labels.size):
+        rest[i] = total[i]
         low[i] = min(unary[i] * unit[i], 0.0)
         excess[i] = low[i] + charge[i]
         labels[i] = unary[i] > 0.0
@@ -157,11 +165,26 @@ def _turn_on(row, charges, vectors, labels):
     They were charged with a part of them already; its own charges are what is left.
     """
     low, excess, margin, found = vectors[LOW], vectors[EXCESS], vectors[MARGIN], 0
+    rest = vectors[REST]
     for j in range(row.size):
+        rest[j] -= row[j]
         low[j] += row[j]
         excess[j] += charges[j]
         found |= (low[j] > margin[j]) & (labels[j] == 0)
     return found > 0
+
+
+@any_order
+def _lacking(vectors, labels):
+    """Tell whether labels that are off lack less than their couplings; it takes no proof away.
+
+    All couplings together are 1 here, and these sums round by far less than what is let pass.
+    """
+    low, rest, free = vectors[LOW], vectors[REST], 0.0
+    for i in range(labels.size):
+        takes = min(-low[i], rest[i]) - 0.5 * rest[i]
+        free += takes if labels[i] == 0 else 0.0
+    return free < -SAFE
 
 
 @bare_kernel

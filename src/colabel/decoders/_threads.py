@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import local
+from typing import Any
 
-__all__ = ["in_threads"]
+__all__ = ["in_threads", "per_thread"]
 
 # Starting a thread takes as long as decoding a few samples.
 SAMPLES = 16
@@ -43,6 +45,18 @@ def in_threads(work: Callable[[slice], None], n_samples: int, least: int = SAMPL
         drain()
         for other in others:
             other.result()
+
+
+def per_thread(make: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a function that gives every thread its own ``make()``, made when first asked for."""
+    kept = local()
+
+    def own() -> Any:
+        if not hasattr(kept, "value"):
+            kept.value = make()
+        return kept.value
+
+    return own
 
 
 def _blocks(start: int, stop: int, n_threads: int) -> list[slice]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from colabel._parameters import check_whole
 from colabel.decoders._count_levels import Levels, Singled, count_form
 from colabel.decoders._label_graph import Graph, label_graph
-from colabel.decoders._threads import in_threads
+from colabel.decoders._threads import in_threads, per_thread
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
@@ -129,9 +130,10 @@ def cut_rows(unary: Floats, graph: Graph) -> Labels:
 
     labels = np.empty(unary.shape, dtype=np.int8)
     typical = _typical(unary) if len(unary) else None
+    work = per_thread(partial(cut_workspace, graph, typical))
 
     def solve(rows: slice) -> None:
-        best_rows(unary[rows], graph, cut_workspace(graph, typical), labels[rows])
+        best_rows(unary[rows], graph, work(), labels[rows])
 
     in_threads(solve, len(unary))
     return labels
@@ -150,10 +152,10 @@ def _other(unary: Floats, graph: Graph, avoid: Labels, nonempty: bool) -> Labels
     from colabel._kernels.forced_cut import other_rows
 
     labels = np.empty(avoid.shape, dtype=np.int8)
+    work = per_thread(partial(cut_workspace, graph))
 
     def solve(rows: slice) -> None:
-        work = cut_workspace(graph)
-        other_rows(unary[rows], graph, work, avoid[rows], nonempty, labels[rows])
+        other_rows(unary[rows], graph, work(), avoid[rows], nonempty, labels[rows])
 
     in_threads(solve, len(unary))
     return labels
@@ -196,10 +198,11 @@ def _decode_levels(
     size = graph[6].sum() + steps[np.isfinite(steps)].max()
     numbers = np.array([limit, nonempty, size], dtype=np.float64)
     labels, bound = np.empty(true.shape, dtype=np.int8), np.empty(len(true))
+    space = per_thread(partial(augmented_workspace, graph))
 
     def solve(rows: slice) -> None:
         table = (unary[rows], true[rows], counted[rows])
-        run(table, graph, level, numbers, augmented_workspace(graph), labels[rows], bound[rows])
+        run(table, graph, level, numbers, space(), labels[rows], bound[rows])
 
     in_threads(solve, len(labels))
     return labels, bound

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from colabel.decoders._label_graph import label_graph
-from colabel.decoders._threads import in_threads
+from colabel.decoders._label_graph import Graph, label_graph
+from colabel.decoders._threads import in_threads, per_thread
 from colabel.decoders.base import Floats, Labels
 from colabel.scores import Pairwise
 
@@ -75,18 +77,24 @@ def parametric_cut(scores: Pairwise) -> ParametricCut:
     graph = label_graph(scores)
     V = scores.n_labels
     entry = np.empty(scores.unary.shape)
+    work = per_thread(partial(_workspace, graph))
 
     def solve(rows: slice) -> None:
-        from colabel._kernels.cut import cut_workspace
         from colabel._kernels.parametric_cut import parametric_rows
 
-        order, spans = np.empty((3, V), dtype=np.int64), np.empty((V + 2, 4))
-        work = cut_workspace(graph)
-        parametric_rows(scores.unary[rows], graph, work, order, spans, entry[rows])
+        parametric_rows(scores.unary[rows], graph, *work(), entry[rows])
 
     in_threads(solve, scores.n_samples if V else 0)
     _merge_close(entry, scores)
     return ParametricCut(entry)
+
+
+def _workspace(graph: Graph) -> tuple[Any, Any, Any]:
+    """Allocate what one thread needs."""
+    from colabel._kernels.cut import cut_workspace
+
+    V = len(graph[0]) - 1
+    return cut_workspace(graph), np.empty((3, V), dtype=np.int64), np.empty((V + 2, 4))
 
 
 def _merge_close(entry: Floats, scores: Pairwise) -> None:
