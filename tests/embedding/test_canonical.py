@@ -8,8 +8,10 @@ from sklearn.cross_decomposition import CCA
 
 import oracles
 from colabel.decoders import BranchAndBound, MeanField
+from colabel.decoders.mean_field import hot_enough
 from colabel.embedding import CCAOutputCode
 from colabel.embedding._canonical import canonical_directions, constant_directions
+from colabel.scores import Pairwise
 
 
 def data(seed, n=80, d=6, q=4):
@@ -83,7 +85,28 @@ def test_rows_that_are_fewer_than_labels_fix_nothing():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(6, 2)), rng.integers(0, 2, (6, 9))
     assert CCAOutputCode(alpha=0.0).fit(X, Y).components_.shape == (2, 9)
-    assert constant_directions(np.zeros((3, 3))).shape == (3, 0)
+    assert constant_directions(np.zeros((3, 3)), 9).shape == (3, 0)
+
+
+@pytest.mark.parametrize("n_on", [1, 5, 6, 74, 75, 79])
+def test_what_few_rows_say_is_not_known_for_sure(n_on):
+    X, Y = data(8)
+    Y[:, 2:] = (np.arange(80) < n_on)[:, None]  # two labels that were never seen apart
+    found = CCAOutputCode().fit(X, Y)
+    constant = found.components_[found.correlations_ == 0.0]
+    # Independent labels would have differed in about twice as many rows as either is rare in.
+    assert len(constant) == (1 if 6 <= n_on <= 74 else 0)
+    if len(constant):
+        np.testing.assert_allclose(np.abs(constant[0]), [0.0, 0.0, 0.5**0.5, 0.5**0.5], atol=1e-7)
+
+
+def test_what_many_rows_say_is_told_from_what_few_do():
+    rng = np.random.default_rng(0)
+    one = np.eye(3)[rng.integers(0, 3, 200)]
+    twins = np.repeat(np.arange(200)[:, None] < 2, 2, axis=1)
+    Y = np.hstack([one, twins])
+    found = constant_directions(np.cov(Y.T, bias=True), 200)
+    np.testing.assert_allclose(np.abs(found.T), [[3**-0.5] * 3 + [0.0] * 2], atol=1e-7)
 
 
 def test_score_of_a_labeling_is_that_of_its_code():
@@ -142,6 +165,44 @@ def test_annealed_mean_field_is_nearly_always_the_best_labeling():
             reached[heat] += np.mean(MeanField(heat).decode(table).value >= best - 1e-8) / 30
     assert reached[64.0] > 0.8
     assert reached[64.0] >= reached[1.0]
+
+
+def strong_table(seed, strength):
+    """Couplings of any sign, up to hundreds of times what one label is worth by itself."""
+    rng = np.random.default_rng(seed)
+    edges = np.array(np.triu_indices(8, 1)).T
+    return Pairwise(rng.normal(size=(20, 8)), edges, strength * rng.normal(size=len(edges)))
+
+
+def test_annealing_starts_where_there_is_one_optimum():
+    for seed in range(40):
+        table = strong_table(seed, 10.0 ** (seed % 4 - 1))
+        heat = hot_enough(table.dense())
+        steepest = np.abs(table.dense()).sum(axis=1).max() / 4.0
+        assert heat >= steepest
+        assert heat == 1.0 or heat < 2.0 * steepest
+        ends = []
+        for start in (np.zeros((20, 8)), np.ones((20, 8)), expit(table.unary)):
+            means = start.copy()
+            for _ in range(3000):
+                means = expit((table.unary + means @ table.dense()) / heat)
+            ends.append(means)
+        np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
+        np.testing.assert_allclose(ends[2], ends[0], atol=1e-6)
+
+
+def test_a_hotter_start_changes_nothing_and_a_colder_one_loses():
+    plain = hot = hotter = 0.0
+    for seed in range(30):
+        table = strong_table(seed, 300.0)
+        heat = hot_enough(table.dense())
+        assert heat > 64.0
+        found = MeanField(tol=1e-9).decode(table)
+        hot += found.value.mean()
+        hotter += MeanField(64.0 * heat, tol=1e-9).decode(table).value.mean()
+        plain += MeanField(1.0, tol=1e-9).decode(table).value.mean()
+    assert hot == pytest.approx(hotter, rel=1e-3)
+    assert hot > 1.02 * plain
 
 
 def test_label_scores_are_log_odds_of_mean_field():

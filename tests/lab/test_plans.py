@@ -1,6 +1,7 @@
 """Tables of papers: registered, found, run, and set beside what was published."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from colabel import BinaryRelevance
+from colabel.cli.reproduce import _as_dict, _show
 from colabel.datasets import Dataset, list_datasets
 from colabel.exceptions import MissingExtraError, UnknownNameError
 from colabel.lab import (
@@ -23,6 +25,10 @@ from colabel.lab import (
 )
 from colabel.lab.cell import run_cell
 from colabel.lab.methods import get_method
+from colabel.lab.report import render_markdown, render_page
+from colabel.lab.report.gathering import gather_runs
+from colabel.lab.report.reproduced import paper_rows, reproduced
+from colabel.lab.report.standings import standings
 from colabel.lab.results_file import read_results
 
 
@@ -291,3 +297,29 @@ def test_generated_data_of_another_seed_are_other_cells():
     assert len(done) == 2, "nothing in the method is random; the data are"
     assert reproduce(plan, done=done).ours == first.ours
     assert len(done) == 2
+
+
+def test_what_is_left_out_is_not_run_and_has_its_reason(tmp_path, capsys):
+    slow = Entry("slow", "br", {}, left_out={"yeast": "it takes a week"})
+    plan = a_plan(data=("yeast",), split="holdout:0.2")
+    plan = replace(plan, entries=(*plan.entries, slow))
+    assert plan.left_out() == {("yeast", "slow"): "it takes a week"}
+    assert plan.small().left_out() == plan.left_out()
+    found = reproduce(plan, tmp_path / plan.name, store_dir=tmp_path)
+    assert set(found.ours) == {("yeast", "BR")}
+    assert found.cells() == [("yeast", "BR"), ("yeast", "slow")]
+    assert not found.failed
+    _show(found)
+    assert "left out: slow on yeast: it takes a week" in capsys.readouterr().out
+    told = {cell["method"]: cell["left_out"] for cell in _as_dict(found)["cells"]}
+    assert told == {"BR": None, "slow": "it takes a week"}
+    (run,) = gather_runs(tmp_path, [plan])
+    assert run.n_missing == 0
+    [row] = [row for row in paper_rows(reproduced(run)) if row.entry == "slow"]
+    assert (row.ours, row.short, row.reason) == (None, "left out", "it takes a week")
+    place = standings(run)[0].places["yeast", "slow"]
+    assert (place.short, place.reason) == ("left out", "it takes a week")
+    text = render_markdown([run])
+    assert "slow on yeast is left out: it takes a week" in text
+    [note] = re.findall("Left out: .*", render_page([run]))
+    assert re.sub("<[^>]*>", "", note) == "Left out: slow on yeast: it takes a week."

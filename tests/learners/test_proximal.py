@@ -14,9 +14,10 @@ class Quadratic:
     """``f = |Q - A|^2 / 2``, whose margins are the entries of ``Q``."""
 
     def __init__(self, A):
-        self.A = A
+        self.A, self.n_tried = A, 0
 
     def margins(self, Q):
+        self.n_tried += 1
         return Q
 
     def loss(self, margins):
@@ -73,6 +74,35 @@ def test_a_quadratic_is_minimised_in_closed_form():
         expected, _ = shrink(A, 0.5, 4)
         assert found.converged
         np.testing.assert_allclose(found.coef @ found.coef.T, expected, atol=1e-5)
+
+
+def start_too_short(seed, tau, tol):
+    """Minimise a quadratic, of curvature 1, from steps of ``1 / tau``."""
+    problem = Quadratic(4.0 * symmetric(np.random.default_rng(seed), 4))
+    found = proximal_gradient(problem, np.eye(4), tau=tau, tol=tol)
+    Q, _ = shrink(problem.A, 0.5, 4)
+    return problem, found, found.history[-1] / (problem.loss(Q) + 0.5 * np.trace(Q))
+
+
+def test_steps_that_are_much_too_short_grow():
+    for seed in range(10):
+        _, found, ratio = start_too_short(seed, 1e4, 1e-9)
+        assert ratio == pytest.approx(1.0, rel=1e-8)
+        assert found.n_iter < 40  # more than 400 with steps of 1e-4 throughout
+
+
+def test_small_changes_of_short_steps_are_no_convergence():
+    for seed in range(10):
+        _, found, ratio = start_too_short(seed, 1e5, 1e-3)
+        assert found.converged
+        assert abs(np.diff(found.history[:4])).max() < 1e-3 * found.history[0]
+        assert ratio == pytest.approx(1.0, rel=1e-4)
+
+
+def test_longer_steps_are_tried_only_where_the_loss_is_flat():
+    for seed in range(10):
+        problem, found, _ = start_too_short(seed, 1.0, 1e-12)
+        assert problem.n_tried <= found.n_iter + 3  # every one fits; two each if all were tried
 
 
 def slow_minimum(problem, seed, method):

@@ -80,6 +80,8 @@ def _show(found: Reproduced) -> None:
             console.print(shown(sentence, "yellow"), soft_wrap=True)
     for data, reason in found.missing.items():
         console.print(shown(f"missing: {data}: {reason}", "yellow"), soft_wrap=True)
+    for (data, entry), reason in found.plan.left_out().items():
+        console.print(shown(f"left out: {entry} on {data}: {reason}", "yellow"), soft_wrap=True)
     for (data, entry), reason in found.failed.items():
         console.print(shown(f"{entry} on {data}: {reason}", "red"), soft_wrap=True)
     if found.picture is not None:
@@ -119,5 +121,6 @@ def _cell(found: Reproduced, cell: tuple[str, str]) -> dict[str, Any]:
         "ours": found.ours.get(cell),
         "spread": found.spread.get(cell),
         "failed": found.failed.get(cell),
+        "left_out": found.plan.left_out().get(cell),
         **time,
     }

@@ -16,7 +16,7 @@ from colabel.decoders.spins import Spins, times
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
 
-__all__ = ["MeanField"]
+__all__ = ["MeanField", "hot_enough"]
 
 
 class MeanField(BaseDecoder):
@@ -28,10 +28,12 @@ class MeanField(BaseDecoder):
 
     Parameters
     ----------
-    temperature : float, default=64.0
+    temperature : float or None, default=None
         Scores are first divided by this, then by half of it, and so on to 1; each solution starts
         the next. Strong couplings have many local optima, of which this finds better ones; 1 is
-        plain mean field.
+        plain mean field. ``None`` is the lowest power of two at which there is a single optimum for
+        sure, so that nothing depends on where it starts: a quarter of the largest sum of a label's
+        couplings, signs aside, or more.
     tol : float, default=1e-4
         A mean that would move by less is left alone.
     max_sweeps : int, default=1000
@@ -47,7 +49,7 @@ class MeanField(BaseDecoder):
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
 
     def __init__(
-        self, temperature: float = 64.0, tol: float = 1e-4, max_sweeps: int = 1000
+        self, temperature: float | None = None, tol: float = 1e-4, max_sweeps: int = 1000
     ) -> None:
         self.temperature = temperature
         self.tol = tol
@@ -55,10 +57,12 @@ class MeanField(BaseDecoder):
 
     def log_odds(self, scores: Pairwise) -> Floats:
         """Return the log-odds of the independent labels: (n_samples, n_labels)."""
-        check_real(self.temperature, "temperature", least=1.0)
+        if self.temperature is not None:
+            check_real(self.temperature, "temperature", least=1.0)
         check_real(self.tol, "tol", above=0.0)
         check_whole(self.max_sweeps, "max_sweeps", least=1)
-        matrix, means, heat = scores.dense(), expit(scores.unary), float(self.temperature)
+        matrix, means = scores.dense(), expit(scores.unary)
+        heat = hot_enough(matrix) if self.temperature is None else float(self.temperature)
         while heat > 1.0:
             self._settle(scores.unary / heat, matrix / heat, means)
             heat *= 0.5
@@ -97,3 +101,18 @@ class MeanField(BaseDecoder):
         spins = Spins.of(scores)
         value = spins.value(labels)
         return Decoded(labels, value, np.maximum(spins.box, value))
+
+
+def hot_enough(matrix: Floats) -> float:
+    """Return the lowest power of two, 1 or above, at which mean field has one fixed point.
+
+    A logistic function rises by at most a quarter: where the couplings ``C`` of every label, over
+    the temperature, sum up to less than four, fields are contracted in the largest of their errors.
+
+    Examples
+    --------
+    >>> hot_enough(np.array([[0.0, -20.0], [-20.0, 0.0]]))
+    8.0
+    """
+    steepest = 0.25 * float(np.abs(matrix).sum(axis=1).max(initial=0.0))
+    return float(2.0 ** np.ceil(np.log2(max(steepest, 1.0))))

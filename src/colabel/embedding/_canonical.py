@@ -30,6 +30,9 @@ LEAST_CORRELATION = 1e-6
 # Below this variance a label, or a combination of labels, does not vary: what is left of it is the
 # rounding of second moments. One row in n that differs makes about 1 / n.
 LEAST_SPREAD = 1e-10
+# A combination that did not vary is believed if independent labels would have moved it in so many
+# rows: two labels that were on once, in the same row, need not be equal.
+SUPPORT = 10
 
 
 class CCAOutputCode(OutputCode):
@@ -92,9 +95,10 @@ class CCAOutputCode(OutputCode):
     Directions solve ``S_yx (S_xx + alpha/n I)^-1 S_xy v = rho^2 S_yy v``. Those without a
     correlation are left out. Combinations of labels that do not vary, the sum of labels of which
     exactly one is on above all, are no canonical variates, but known for sure: beyond what is
-    published they are a part of the code, however few components are asked for. Labels that are
-    constant by themselves are not, and are predicted by their share alone. ``s_k^2`` is at least a
-    thousandth, and ``|v_k|^2 / 20`` times the mean variance of a label.
+    published they are a part of the code, however few components are asked for, if independent
+    labels would have moved them in ten rows or more. Labels that are constant by themselves are
+    predicted by their share alone. ``s_k^2`` is at least a thousandth, and ``|v_k|^2 / 20`` times
+    the mean variance of a label.
 
     For ``n`` rows, ``d`` features and ``q`` labels the fit takes O(q^3 + n q^2) beside the
     regressions, and O(q^2) memory; mean field O(q) for each mean that moves, at most O(q^2) a row
@@ -147,7 +151,7 @@ class CCAOutputCode(OutputCode):
         shrunk = within + self.shrinkage * np.trace(within) / q * np.eye(q)
         V, correlations = canonical_directions(between, shrunk, n_codes(self.n_components, q))
         # With no more rows than labels there always are combinations that do not vary in them.
-        fixed = constant_directions(within) if n > q else np.empty((q, 0))
+        fixed = constant_directions(within, n) if n > q else np.empty((q, 0))
         self.correlations_ = np.concatenate([correlations, np.zeros(fixed.shape[1])])
         V = np.hstack([V, fixed])
         error = np.einsum("qk,qk->k", residual @ V, V)
@@ -184,25 +188,31 @@ def canonical_directions(between: Floats, within: Floats, n_codes: int) -> tuple
     return T @ W[:, related], np.sqrt(np.minimum(square[related], 1.0))
 
 
-def constant_directions(within: Floats) -> Floats:
+def constant_directions(within: Floats, n_rows: int) -> Floats:
     """Return orthonormal combinations of labels that vary which do not vary themselves.
 
     Where exactly one of some labels is on, their sum is one: it is known without any features.
+    Combinations of which too few rows could have told otherwise are left out.
 
     Parameters
     ----------
     within : ndarray of shape (q, q)
         ``S_yy``.
+    n_rows : int
+        Rows that it is of.
 
     Returns
     -------
     ndarray of shape (q, any number)
     """
-    varies = np.flatnonzero(np.diag(within) > LEAST_SPREAD)
+    variance = np.diag(within)
+    varies = np.flatnonzero(variance > LEAST_SPREAD)
     if not len(varies):
         return np.empty((len(within), 0))
     values, U = eigh(within[np.ix_(varies, varies)], check_finite=False)
-    flat = values <= LEAST_SPREAD
-    out = np.zeros((len(within), int(flat.sum())))
-    out[varies] = U[:, flat]
-    return out
+    flat = np.zeros((len(within), int(np.sum(values <= LEAST_SPREAD))))
+    flat[varies] = U[:, values <= LEAST_SPREAD]
+    # Of all bases the one that tells best apart what many rows say from what few do.
+    flat = flat @ eigh(flat.T @ (variance[:, None] * flat), check_finite=False)[1]
+    largest = np.abs(flat).max(axis=0, initial=LEAST_SPREAD)
+    return flat[:, n_rows * (variance @ (flat / largest) ** 2) >= SUPPORT]

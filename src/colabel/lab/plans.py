@@ -55,6 +55,9 @@ class Entry:
         chosen is fitted to all rows.
     wrap : callable or None
         Changes the estimator in ways that parameters do not reach.
+    left_out : mapping of str to str
+        Datasets, by our names of them, that it is not run on, and why: a reason is better than
+        hours of waiting.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Entry:
     tune_for: str = "example_f1"
     holdout: float | None = None
     wrap: Callable[[Any], Any] | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self, data: str | None = None) -> dict[str, Any]:
         """Return the parameters that are fixed for a dataset."""
@@ -173,6 +177,15 @@ class Plan:
         value = 1.0 - value if self.as_loss else value
         return 100.0 * value if self.percent else value
 
+    def left_out(self) -> dict[Cell, str]:
+        """Return the cells that are not run, and why."""
+        return {
+            (data, entry.name): entry.left_out[data]
+            for data in self.data
+            for entry in self.entries
+            if data in entry.left_out
+        }
+
     def published(self) -> dict[Cell, float]:
         """Return the paper's numbers, by our names of the data."""
         columns = [(BOUND, self.published_bound)] if self.bound is not None else []
@@ -224,6 +237,7 @@ class Reproduced:
         """List the cells that there is something to say about, data by data."""
         names = [BOUND, *(entry.name for entry in self.plan.entries)]
         known = self.ours.keys() | self.published.keys() | self.failed.keys()
+        known |= self.plan.left_out().keys()
         return [(d, name) for d in self.plan.data for name in names if (d, name) in known]
 
     def of_bound(self, cell: Cell) -> tuple[float | None, float | None]:

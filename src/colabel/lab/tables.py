@@ -122,7 +122,7 @@ def _run(
 def cells_of_plan(plan: Plan, present: Iterable[str]) -> Iterator[Cell]:
     """List the cells dataset by dataset, as parameters may depend on it, and seeds as data may."""
     for data in present:
-        variants = [entry.variant(data) for entry in plan.entries]
+        variants = [entry.variant(data) for entry in plan.entries if data not in entry.left_out]
         if plan.load_data is None:
             yield from list_cells([data], variants, plan.split, plan.seeds, load)
             continue

@@ -40,6 +40,12 @@ AS_PUBLISHED = {
     "weights": "mild",
 }
 IDENTITY = {"metric": "identity"}
+# The paper has a dash in these places, too.
+TOO_SLOW = {
+    "corel5k": "a fold takes more than three minutes (one, stopped after 80 planes: .180, .166)",
+    "delicious": "983 labels: the cost grows with their square, times 16 105 rows",
+    "eurlex-dc-test": "412 labels: a fold takes more than three minutes, as on corel5k",
+}
 TUNED = {"n_neighbors": "tune", "weights": "tune", "threshold": "tune"}
 
 
@@ -52,7 +58,8 @@ def _entries(numbers: Mapping[str, tuple[float | None, ...]], measure: str) -> t
     """Return the paper's columns, then ours: without a metric, with our defaults, and tuned."""
 
     def entry(name: str, method: str, **params: Any) -> Entry:
-        return Entry(name, method, _column(numbers, name), params)
+        slow = TOO_SLOW if method == "mmoc" else {}
+        return Entry(name, method, _column(numbers, name), params, left_out=slow)
 
     tuned = {**TUNED, "measure": measure}
     return (
@@ -85,7 +92,7 @@ NOTE = (
     "corel5k; 'defaults' are those of LargeMarginKNN. "
     "Q = I is the same without a learned metric. Tuned columns choose k, weights and threshold for "
     "this measure by leave-one-out on the training rows. Folds are stratified; the paper does not "
-    "say. Codes of hundreds of labels take long: --cell-timeout leaves such cells out."
+    "say."
 )
 ELSEWHERE: dict[str, Any] = {
     "split": "cv:10",

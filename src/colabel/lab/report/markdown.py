@@ -63,6 +63,9 @@ def _notes(run: Run) -> list[str]:
     plan = found.plan
     notes = [f"{data} is missing: {reason}" for data, reason in found.missing.items()]
     notes += [
+        f"{name} on {data} is left out: {why}" for (data, name), why in plan.left_out().items()
+    ]
+    notes += [
         f"{data} stands in for the paper's {theirs}: different data"
         for data, theirs in plan.stand_ins.items()
         if data in plan.data

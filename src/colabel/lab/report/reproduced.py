@@ -111,6 +111,9 @@ def _reason(found: Reproduced, cell: tuple[str, str], theirs: float | None) -> t
         return found.failed[cell], "failed"
     if cell not in found.ours and data in found.missing:
         return found.missing[data], "no data"
+    left_out = found.plan.left_out()
+    if cell not in found.ours and cell in left_out:
+        return left_out[cell], "left out"
     if cell not in found.ours:
         return "the run had not come to it", "not yet run"
     if data in found.plan.stand_ins:

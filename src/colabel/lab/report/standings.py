@@ -176,7 +176,7 @@ def standings(run: Run) -> list[Standing]:
             run.data,
             run.methods,
             {
-                (data, method): _place(groups.get((data, method), []), measure, run)
+                (data, method): _place(groups.get((data, method), []), measure, run, (data, method))
                 for data in run.data
                 for method in run.methods
             },
@@ -209,7 +209,7 @@ def needs_scores(measure: str) -> bool:
         return False
 
 
-def _place(rows: Sequence[Row], measure: str, run: Run) -> Place:
+def _place(rows: Sequence[Row], measure: str, run: Run, where: tuple[str, str]) -> Place:
     done = [row.result for row in rows if row.result.ok]
     counts = len(rows), len(rows) - len(done)
     nan = float("nan")
@@ -223,6 +223,8 @@ def _place(rows: Sequence[Row], measure: str, run: Run) -> Place:
         return Place(nan, nan, *counts, why, why.removeprefix("it gives ").removeprefix("it is "))
     if rows:
         return Place(nan, nan, *counts, rows[-1].result.status, "failed")
+    if run.plan is not None and where in run.plan.left_out():
+        return Place(nan, nan, *counts, run.plan.left_out()[where], "left out")
     if run.n_missing:
         return Place(nan, nan, *counts, "the run had not come to it", "not yet run")
     return Place(nan, nan, *counts, "it was not asked to run there", "not run")
