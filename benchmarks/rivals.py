@@ -7,8 +7,11 @@ as scikit-multilearn-ng with the same classifier. That library needs an environm
     python rivals.py [--ng /path/to/its/python] [--only speed|accuracy]
 
 Accuracy: Mulan's numbers for scene and yeast stand beside ours; means over three seeds where a
-method has one. Settings are the defaults, chosen on training rows. Seconds are those of one core
-in use, not of the clock. Exits with 1 if short. Run with OMP_NUM_THREADS=1.
+method has one. Settings are the defaults, chosen on training rows, or chosen here: for ML-kNN the
+scale of the features, the number of neighbours and the smoothing with the best mean subset accuracy
+over five stratified folds of five partitions of the training rows, a rule that was fixed before it
+was run. Seconds are those of one core in use, not of the clock, but for what is said of two jobs.
+Exits with 1 if short. Run with OMP_NUM_THREADS=1.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
@@ -32,6 +36,7 @@ from colabel import BPMLL, MLRBF, MLkNN, RAkEL, RankSVM
 from colabel.datasets import load
 from colabel.learners.label_sets import label_sets
 from colabel.metrics import hamming_loss, ranking_loss, subset_accuracy
+from colabel.model_selection import IterativeStratifiedKFold
 from colabel.neural._pair_network import Network, Schedule, train
 
 TREE = DecisionTreeClassifier(min_samples_leaf=2)
@@ -40,7 +45,9 @@ PRUNING = {"estimator__ccp_alpha": [0.0, 0.001, 0.002, 0.004, 0.008, 0.016]}
 NEAR = {
     "scale": ["passthrough", StandardScaler(), MinMaxScaler()],
     "mlknn__n_neighbors": [5, 10, 15, 20, 30],
+    "mlknn__smoothing": [0.5, 1.0, 2.0],
 }
+THREE = KFold(3, shuffle=True, random_state=0)
 BASES = {"trees": TREE, "naive Bayes": GaussianNB()}
 MODELS = {
     "bpmll": lambda seed: BPMLL(random_state=seed),
@@ -59,14 +66,14 @@ MODELS = {
     "ranksvm": lambda seed: RankSVM(),
     "ranksvm, linear": lambda seed: RankSVM(kernel="linear"),
     "rakel, trees": lambda seed: RAkEL(TREE, random_state=seed),
-    "rakel, pruned": lambda seed: chosen(RAkEL(TREE, random_state=seed), PRUNING, 3),
+    "rakel, pruned": lambda seed: chosen(RAkEL(TREE, random_state=seed), PRUNING, THREE),
     "rakel, logistic": lambda seed: RAkEL(random_state=seed),
     "mlrbf": lambda seed: MLRBF(random_state=seed),
     "mlrbf, published": lambda seed: MLRBF(0.01, 1.0, scale=False, ridge=0.0, random_state=seed),
     "mlknn": lambda seed: MLkNN(),
     "mlknn, scaled": lambda seed: make_pipeline(MinMaxScaler(), MLkNN()),
     "mlknn, chosen": lambda seed: chosen(
-        Pipeline([("scale", "passthrough"), ("mlknn", MLkNN())]), NEAR, 5
+        Pipeline([("scale", "passthrough"), ("mlknn", MLkNN())]), NEAR, Repeated()
     ),
 }
 ONCE = ("ranksvm", "ranksvm, linear", "mlknn", "mlknn, scaled", "mlknn, chosen")
@@ -103,16 +110,29 @@ n_labels = data["Y"].shape[1]
 bases = {"trees": DecisionTreeClassifier(min_samples_leaf=2), "naive Bayes": GaussianNB()}
 model = RakelO(base_classifier=bases[sys.argv[3]], labelset_size=3, model_count=2 * n_labels,
                base_classifier_require_dense=[True, True])
-started = time.process_time()
-model.fit(data["X"], data["Y"])
-found = model.predict(data["T"])
-np.savez(sys.argv[2], seconds=time.process_time() - started, found=found.toarray())
+seconds = []
+for _ in range(3):
+    started = time.process_time(), time.perf_counter()
+    found = model.fit(data["X"], data["Y"]).predict(data["T"])
+    seconds.append((time.process_time() - started[0], time.perf_counter() - started[1]))
+np.savez(sys.argv[2], seconds=np.min(seconds, axis=0), found=found.toarray())
 """
 
 
-def chosen(model, grid, n_folds):
-    """Choose settings by the subset accuracy of folds of the rows that it will be fitted to."""
-    return GridSearchCV(model, grid, cv=KFold(n_folds, shuffle=True, random_state=0))
+class Repeated:
+    """Five folds with their share of every label, of five partitions."""
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 25
+
+    def split(self, X, y, groups=None):
+        for seed in range(5):
+            yield from IterativeStratifiedKFold(5, random_state=seed).split(X, y)
+
+
+def chosen(model, grid, folds):
+    """Choose settings by the mean subset accuracy of folds of the rows that it is fitted to."""
+    return GridSearchCV(model, grid, cv=folds)
 
 
 def dense(data):
@@ -186,36 +206,56 @@ def bench_ranksvm(results):
 
 
 def bench_rakel(results, python):
-    """Compare fit and prediction; what the classifiers alone take bounds what RAkEL can gain."""
+    """Compare fit and prediction; what the classifiers alone take bounds what one job can gain.
+
+    The rival has one job. Ours is compared with one, by the time of a core, and with two threads,
+    by the clock. All times are the best of three.
+    """
     if python is None:
         print("rakel: scikit-multilearn-ng not compared, see --ng")
-        return True
-    good = True
+        return []
+    short = []
     (X, Y), (T, truth) = dense(load("yeast:train")), dense(load("yeast:test"))
     for name, base in BASES.items():
         model = RAkEL(base, random_state=0)
-        ours = seconds_each(lambda model=model: model.fit(X, Y).predict(T), 1)
-        found = model.predict(T)
+        (ours, _), found = best_of_three(model, X, Y, T)
+        with parallel_config(backend="threading"):
+            (_, two), same = best_of_three(clone(model).set_params(n_jobs=2), X, Y, T)
+        if not np.array_equal(found, same):
+            raise AssertionError("two jobs predict otherwise than one")
         codes = [label_sets(Y[:, labels].astype(np.int8))[1] for labels in model.labelsets_]
-        alone = sum(seconds_each(partial(clone(base).fit, X, code), 1) for code in codes)
+        fits = [partial(clone(base).fit, X, code) for code in codes]
+        alone = min(sum(seconds_each(fit, 1) for fit in fits) for _ in range(3))
         with tempfile.TemporaryDirectory() as folder:
             given, answer = Path(folder) / "given.npz", Path(folder) / "answer.npz"
             np.savez(given, X=X, Y=Y, T=T)
             call = [python, "-W", "ignore", "-c", NG, given, answer, name]
             subprocess.run(call, check=True)
             with np.load(answer) as loaded:
-                theirs, other = float(loaded["seconds"]), loaded["found"]
+                (theirs, clock), other = loaded["seconds"].tolist(), loaded["found"]
         accuracy = [subset_accuracy(truth, labels) for labels in (found, other)]
-        results[f"rakel {name}"] = {"ratio": theirs / ours, "limit": theirs / alone}
+        ratios = {"one job": theirs / ours, "two jobs": clock / two}
+        results[f"rakel {name}"] = {**ratios, "limit": theirs / alone}
         print(
             f"rakel over {name} on yeast, fit and predict: scikit-multilearn-ng {theirs:.2f} s of "
             f"a core, ours {ours:.2f} s: {theirs / ours:.1f} x as fast; the classifiers alone take "
-            f"{alone:.2f} s, so that {theirs / alone:.1f} x is the limit; "
+            f"{alone:.2f} s, so that {theirs / alone:.1f} x is the limit; by the clock "
+            f"{clock:.2f} s, ours with two threads {two:.2f} s: {clock / two:.1f} x as fast; "
             f"subset accuracy {accuracy[1]:.3f}, {accuracy[0]:.3f}",
             flush=True,
         )
-        good = good and theirs >= 2.0 * ours
-    return good
+        short += [f"rakel over {name}, {jobs}" for jobs, ratio in ratios.items() if ratio < 2.0]
+    return short
+
+
+def best_of_three(model, X, Y, T):
+    """Return the seconds, of cores and of the clock, of a fit and a prediction, and what it is."""
+    seconds = []
+    for _ in range(3):
+        started = time.process_time(), time.perf_counter()
+        found = model.fit(X, Y).predict(T)
+        seconds.append((time.process_time() - started[0], time.perf_counter() - started[1]))
+    return np.min(seconds, axis=0), found
 
 
 def table(results, only):
@@ -241,6 +281,8 @@ def table(results, only):
             figures = "  ".join(f"{m:.3f} ({s:.3f})" for m, s in zip(mean, spread, strict=True))
             other = f"   Mulan's {MULAN[name, method]}" if (name, method) in MULAN else ""
             print(f"  {method:18}{figures}  {seconds:6.1f} s{other}", flush=True)
+            if hasattr(model, "best_params_"):
+                print(f"    training folds choose {model.best_params_}", flush=True)
             results[f"{method} {name}"] = mean.tolist()
         if not only and results[f"rakel, logistic {name}"][0] <= results[f"rakel, trees {name}"][0]:
             short.append(f"rakel, logistic on {name}")
@@ -256,7 +298,7 @@ def main():
     if given.only in ("", "speed"):
         short += [] if bench_bpmll(results) else ["bpmll's speed"]
         short += [] if bench_ranksvm(results) else ["ranksvm's speed"]
-        short += [] if bench_rakel(results, given.ng) else ["rakel's speed"]
+        short += bench_rakel(results, given.ng)
     if given.only != "speed":
         short += table(results, "" if given.only == "accuracy" else given.only)
     folder = Path(__file__).parent / "results"

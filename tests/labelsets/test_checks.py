@@ -13,18 +13,6 @@ from colabel.labelsets import (
     OnePerSetClassifier,
 )
 
-DRAWN = "rows are drawn from the distribution: a weight of two is not the row twice"
-FOLDED = "a row is in one fold, whatever it weighs"
-
-
-def expected_failures(estimator):
-    reason = DRAWN if isinstance(estimator, DualSetBoosting) else FOLDED
-    drawn = isinstance(estimator, DualSetBoosting) and estimator.weighting == "sample"
-    if not drawn and not isinstance(estimator, CoupledSets):
-        return {}
-    kinds = ("dense", "sparse")
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
-
 
 @parametrize_with_checks(
     [
@@ -36,8 +24,7 @@ def expected_failures(estimator):
         DualSetBoosting(n_rounds=3, weighting="weight", reuse=False, random_state=0),
         CoupledSets(n_folds=2, random_state=0),
         OnePerSetClassifier(BinaryRelevance()),
-    ],
-    expected_failed_checks=expected_failures,
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -18,6 +18,7 @@ from colabel.labelsets import (
     LabelStacking,
     OnePerSetClassifier,
 )
+from colabel.labelsets._rows import distinct_rows
 from colabel.reduction import LabelPowerset
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -31,7 +32,12 @@ EXACT = [
     DualSetBoosting(GaussianNB(), n_rounds=3, weighting="weight", inputs="true"),
     OnePerSetClassifier(LabelPowerset(TREE)),
 ]
-DRAWN = [DualSetBoosting(TREE, n_rounds=3, random_state=0), CoupledSets(TREE, random_state=0)]
+DRAWN = [
+    DualSetBoosting(TREE, n_rounds=3, random_state=0),
+    DualSetBoosting(TREE, n_rounds=3, reuse=False, inputs="true", random_state=1),
+    CoupledSets(TREE, random_state=0),
+    CoupledSets(TREE, n_folds=2, random_state=1),
+]
 
 
 def problem(seed):
@@ -39,7 +45,7 @@ def problem(seed):
     return made.X, made.classes + 10, np.random.default_rng(seed).integers(0, 4, size=60)
 
 
-@pytest.mark.parametrize("model", EXACT, ids=str)
+@pytest.mark.parametrize("model", [*EXACT, *DRAWN], ids=str)
 def test_a_weight_is_so_many_rows(model):
     for seed in range(15):
         X, Y, times = problem(seed)
@@ -48,6 +54,79 @@ def test_a_weight_is_so_many_rows(model):
         repeated = model.fit(X[rows], Y[rows]).predict_proba(X)
         for a, b in zip(weighed, repeated, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", DRAWN, ids=str)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_chance_does_not_know_the_order_of_the_rows(model, container):
+    for seed in range(5):
+        X, Y, times = problem(seed)
+        weight = np.where(seed % 2, times, times + 0.5)
+        found = model.fit(X, Y, sample_weight=weight).predict_proba(X)
+        rows = np.random.default_rng(seed).permutation(60)
+        model.fit(container(X[rows]), Y[rows], sample_weight=weight[rows])
+        for a, b in zip(found, model.predict_proba(container(X)), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_equal_rows_are_in_one_fold():
+    """Copies of a row in training would tell a classifier that remembers rows what it is asked."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), rng.integers(10, 13, size=(40, 2))  # nothing to be learned
+    memory = KNeighborsClassifier(1)
+    once, thrice = (
+        CoupledSets(memory, random_state=0).fit(np.tile(X, (k, 1)), np.tile(Y, (k, 1))).coupling_
+        for k in (1, 3)
+    )
+    assert np.all(once.temperatures < 0.2)
+    assert np.all(thrice.temperatures < 0.2)
+
+
+@pytest.mark.parametrize(
+    ("weight", "n_drawn"),
+    [(None, 90), (np.full(90, 2), 180), (np.full(90, 1 / 90), 60), (np.full(90, 1000.5), 60)],
+    ids=["none", "whole", "small", "large"],
+)
+def test_whole_weights_are_rows_and_others_a_distribution(weight, n_drawn, monkeypatch):
+    X, Y, _ = problem(5)
+    X, Y, sizes = np.vstack([X, X[:30]]), np.vstack([Y, Y[:30]]), []
+    fit = DecisionTreeClassifier.fit
+
+    def noted(self, X, y, **params):
+        sizes.append(len(y))
+        return fit(self, X, y, **params)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", noted)
+    DualSetBoosting(TREE, n_rounds=2, random_state=0).fit(X, Y, sample_weight=weight)
+    assert set(sizes) == {n_drawn}
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_distinct_rows_equal_those_of_a_dictionary(container):
+    orders = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-1, 2, size=(rng.integers(1, 30), 2)) * rng.choice([0.5, np.nan, -0.0])
+        codes = rng.integers(0, 2, size=(len(X), 1 + seed % 2))
+        rows = [(str(x + 0.0), str(c)) for x, c in zip(X, codes, strict=True)]
+        first, number = distinct_rows(container(X), codes)
+        assert sorted(first) == sorted({row: rows.index(row) for row in rows}.values())
+        assert [rows[i] for i in first[number]] == rows
+        orders.append([rows[i] for i in first])
+        turned = rng.permutation(len(X))
+        again, _ = distinct_rows(container(X[turned]), codes[turned])
+        assert [rows[i] for i in turned[again]] == orders[-1]
+    assert any(order != sorted(order) for order in orders)
+
+
+def test_explicit_zeros_and_the_order_of_entries_make_no_row_another():
+    plain = sparse.csr_array(np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 2.0]]))
+    odd = sparse.csr_array(([2.0, 1.0, 0.0, 1.0, 2.0], [2, 0, 1, 0, 2], [0, 3, 5]), shape=(2, 3))
+    codes = np.zeros((2, 1), dtype=int)
+    for X in (plain, odd):
+        first, number = distinct_rows(X, codes)
+        assert (first.tolist(), number.tolist()) == ([0], [0, 0])
+    assert odd.indices.tolist() == [2, 0, 1, 0, 2]  # what was given is left as it was
 
 
 @pytest.mark.parametrize("model", [*EXACT, *DRAWN], ids=str)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import n_rows
 from colabel.labelsets._base import LabelSetClassifier, fit_classes, join, weight_name
+from colabel.labelsets._rows import distinct_rows
 from colabel.labelsets._stacking import set_order
 from colabel.labelsets._targets import Codes
 from colabel.learners.seeds import seeded
@@ -51,8 +52,8 @@ class DualSetBoosting(LabelSetClassifier):
         classes of the set.
     weighting : {"sample", "weight"}, default="sample"
         ``"sample"``: models are trained on rows drawn from the distribution, as published.
-        ``"weight"``: on all rows with sample weights, which needs no chance, and where a weight of
-        two is the row twice. Sample weights are where the distribution begins, in either case.
+        ``"weight"``: on all rows with sample weights, which needs no chance. Sample weights are
+        where the distribution begins, in either case.
     inputs : {"predicted", "true", "true_update"}, default="predicted"
         What a model is given when its predictions train the next one: the classes that the model
         before it predicts, as in prediction; or the true ones, which is how the paper may also be
@@ -86,6 +87,11 @@ class DualSetBoosting(LabelSetClassifier):
     kept all the same, with equal weights. For more than two sets the order is a cycle: each model
     is given the classes of the set before it, and the first set's those of the last. Cost: a fit
     and a prediction of all rows for each set and round, and one more with reuse.
+
+    A weight of two is the row twice. Drawn rows are drawn from the distinct ones, so that the same
+    seed draws the same, whatever the order of the rows. If all weights are whole numbers, as many
+    are drawn as they add up to; otherwise weights count relative to one another, and as many are
+    drawn as there are distinct rows.
 
     Votes for each set are counted apart, so the combination is not chosen jointly; ``CoupledSets``
     does that, and is usually the better choice where sets depend on one another.
@@ -141,7 +147,12 @@ class DualSetBoosting(LabelSetClassifier):
         self.rounds_: list[tuple[Any, list[Any]]] = []
         alphas, errors = [], []
         share = np.ones(len(codes)) if weight is None else weight
+        if self.weighting == "sample":
+            first, number = distinct_rows(X, codes)
+            X, codes = X[first], codes[first]
+            share = np.bincount(number, share).astype(np.float64)
         self._total = float(share.sum())
+        self._n_drawn = int(self._total) if np.all(share == np.round(share)) else len(share)
         w = np.repeat(share[:, None] / self._total, codes.shape[1], axis=1)
         for t in range(self.n_rounds):
             models, error, wrong = self._round(X, codes, w)
@@ -156,7 +167,7 @@ class DualSetBoosting(LabelSetClassifier):
                 break
             w = self._adjusted(w, alpha, wrong)
         self.alphas_, self.errors_ = np.array(alphas), np.array(errors)
-        del self._rng, self._total
+        del self._rng, self._total, self._n_drawn
 
     def _round(
         self, X: Any, codes: Codes, w: Floats
@@ -192,7 +203,7 @@ class DualSetBoosting(LabelSetClassifier):
         """Return rows drawn from a distribution, or the weights of all rows."""
         if self.weighting == "weight":
             return None, w * self._total
-        return self._rng.choice(len(w), size=len(w), p=w), None
+        return self._rng.choice(len(w), size=self._n_drawn, p=w), None
 
     def _train(self, X: Any, code: NDArray[np.intp], drawn: tuple[Any, Any]) -> Any:
         rows, weight = drawn

@@ -19,6 +19,7 @@ from colabel.labelsets._base import (
     fit_classes,
 )
 from colabel.labelsets._coupling import fit_coupling, spanning_tree
+from colabel.labelsets._rows import distinct_rows
 from colabel.labelsets._targets import Codes
 from colabel.learners.seeds import seeded
 
@@ -68,8 +69,9 @@ class CoupledSets(LabelSetClassifier):
     -----
     Two sets have one table of couplings. More are joined by the tree of most mutual information, so
     that the best combination, marginals and likelihood are exact at a cost that does not grow with
-    the number of combinations. ``(n_folds + 1) n_sets`` fits. A row is in one fold, whatever it
-    weighs: a row of weight two is not quite the row twice.
+    the number of combinations. ``(n_folds + 1) n_sets`` fits. Equal rows are in one fold, and folds
+    do not depend on the order of the rows: a weight of two is the row twice, to rounding, if it is
+    so for the classifiers.
 
     Examples
     --------
@@ -98,9 +100,10 @@ class CoupledSets(LabelSetClassifier):
 
     def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         rng = check_random_state(self.random_state)
-        sizes, n = self._target.sizes, len(codes)
+        sizes, (first, number) = self._target.sizes, distinct_rows(X, codes)
+        n = len(first)
         folds = _folds(n, self.n_folds, rng)
-        rows = [np.arange(n), *(train for train, _ in folds)]
+        rows = [np.arange(len(codes)), *(_all_of(train, number) for train, _ in folds)]
         bases = [seeded(clone(self._inner()), rng) for _ in sizes]
         fitted = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_classes)(base, X[train], codes[train, s], _part(weight, train))
@@ -114,9 +117,9 @@ class CoupledSets(LabelSetClassifier):
         for f, (_, test) in enumerate(folds, start=1):
             own = fitted[f * len(sizes) : (f + 1) * len(sizes)]
             for s, (part, one, size) in enumerate(zip(unseen, own, sizes, strict=True)):
-                part[test] = np.maximum(class_log_probs(one, X[test], size), FLOOR)
-                known[test] &= np.isin(codes[test, s], one.classes_)
-        share = np.ones(n) if weight is None else weight
+                part[test] = np.maximum(class_log_probs(one, X[first[test]], size), FLOOR)
+                known[test] &= np.isin(codes[first[test], s], one.classes_)
+        share, codes = np.bincount(number, weight).astype(np.float64), codes[first]
         told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
         self.coupling_ = fit_coupling(told, codes[known], share[known], tree, self.penalty)
 
@@ -144,10 +147,15 @@ def _part(weight: Floats | None, rows: NDArray[np.intp]) -> Floats | None:
     return None if weight is None else weight[rows]
 
 
+def _all_of(chosen: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the rows that are one of those chosen, repeated ones as often as they are there."""
+    return np.flatnonzero(np.isin(number, chosen))
+
+
 def _folds(
     n: int, n_folds: int, rng: np.random.RandomState
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return training and test rows of each fold; of a single row none."""
+    """Return distinct rows to train and to test each fold; of a single row none."""
     seed = rng.randint(np.iinfo(np.int32).max)
     if n < 2:
         return []

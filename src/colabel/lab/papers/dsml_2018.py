@@ -160,9 +160,12 @@ TABLE_3 = _parts(
     "table3",
     "DSML by the distribution adjusting parameter B",
     {
-        part: tuple(
-            SetEntry(f"B = {B:.2f}", "dsml", _numbers(*published)[part], {"B": B})
-            for B, published in PUBLISHED_3.items()
+        part: (
+            *(
+                SetEntry(f"B = {B:.2f}", "dsml", _numbers(*published)[part], {"B": B})
+                for B, published in PUBLISHED_3.items()
+            ),
+            SetEntry("boosted apart", "dsml", {}, APART),
         )
         for part in MEASURES
     },
