@@ -111,6 +111,19 @@ def test_columns_sort_both_ways_with_empty_places_last(plain):
     assert plain.run(ROWS) == sorted(plain.run(ROWS))
 
 
+def test_a_heading_is_not_broken_inside_a_word(browser, tmp_path):
+    methods = [f"method{i}" for i in range(16)]
+    write_run(tmp_path / "run", ["d0", "d1"], methods)
+    write_predictions(tmp_path / "run", ["sun"], methods)
+    write_report([tmp_path / "run"], tmp_path / "report.html")
+    page = browser.open(tmp_path / "report.html", width=1000)
+    heights = page.run(
+        "[...document.querySelectorAll('#labels thead bdi')].map(b => b.getClientRects().length)"
+    )
+    page.close()
+    assert heights == [1] * 16
+
+
 def test_rows_and_columns_are_filtered(plain):
     form = "form[data-table=run-1-means]"
     choose(plain, f"{form} select", "1")

@@ -49,6 +49,11 @@ def test_redo_sets_now_beside_then(run, files, tmp_path):
     outcome = run("redo", "runs", "--data", data, "--method", "br", *labels, "--json")
     found = json.loads(outcome.out)
     assert found["then"]["lrap"] == found["now"]["lrap"]
+    # The run tells which columns are labels.
+    outcome = run("redo", "runs", "--data", data, "--method", "br")
+    assert outcome.out.count("+0.0000") == 14
+    outcome = run("redo", "runs", "--data", data, "--method", "br", "--labels", "-2")
+    assert outcome.out.count("+0.0000") < 14, "what is given goes first"
 
 
 def test_the_commands_of_a_report_run(run, files, tmp_path):

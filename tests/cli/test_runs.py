@@ -120,9 +120,17 @@ def test_a_method_that_fails_is_recorded_and_the_run_goes_on(run, files, tmp_pat
         "ok",
     ] * 2
     assert all(rows[0][name] == "" for name in (*MEASURES, "fit_seconds", "peak_memory_mb"))
-    assert "fold 1, seed 0: failed: RuntimeError: the machine is on [red]fire" in outcome.out
+    lines = outcome.out.splitlines()
+    reason = "failed: RuntimeError: the machine is on [red]fire"
+    assert lines[-2] == f"broken on data/small.npz, 2 of 2 cells: {reason}"
+    assert sum(reason in line for line in lines) == 1, "what failed alike is told once"
     assert "4 cells, 2 failed; " in outcome.out
     assert "broken" in outcome.out.splitlines()[4]
+
+
+def test_a_cell_that_fails_alone_is_told_by_fold_and_seed(run, files, broken):
+    call = ["compare", "data/small.npz", "-m", "broken,br", "--split", "holdout:0.3", "-o", "r"]
+    assert "broken on data/small.npz, fold 0, seed 0: failed: RuntimeError" in run(*call).out
 
 
 def test_a_run_in_which_everything_fails_has_failed(run, files, tmp_path, broken):

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -46,6 +47,17 @@ def test_the_first_call_says_so_and_the_second_finds_it_on_disk(tmp_path):
     assert any(line.startswith("compiling mixture_mode for the first time") for line in first)
     assert any(line.startswith("compiled mixture_mode in") for line in first)
     assert decode(NUMBA_CACHE_DIR=str(tmp_path)) == first[-1:] == ["[[1, 1]]"]
+
+
+@compiled
+def test_the_time_of_compiling_is_counted():
+    began, before = time.perf_counter(), _compiling.seconds_compiling()
+    function = numba.njit(lambda x: x + 1)
+    assert function(2) == 3
+    counted = _compiling.seconds_compiling() - before
+    assert 0 < counted < time.perf_counter() - began
+    assert function(3) == 4
+    assert _compiling.seconds_compiling() == before + counted, "a call does not compile again"
 
 
 @compiled

@@ -20,7 +20,7 @@ from colabel.lab.report.drawings import draw_ranks, draw_scatter
 from colabel.lab.report.labels import label_tables
 from colabel.lab.report.models import model_pictures
 from colabel.lab.report.reproduced import paper_rows, reproduced
-from colabel.lab.report.standings import main_measure, standings
+from colabel.lab.report.standings import Place, Standing, main_measure, standings
 from colabel.lab.report.text import (
     duration,
     listed,
@@ -227,6 +227,21 @@ def test_several_datasets_are_judged_by_ranks(tmp_path):
     same = [line if i == 0 else re.sub(r"0\.\d{4,}", "0.5", line) for i, line in enumerate(text)]
     (equal / "results.csv").write_text("\n".join(same) + "\n")
     assert "finds no difference between the methods" in words_of(one(equal))
+    assert "a, b and c share the best average rank, 2.00, over 4 datasets." in words_of(one(equal))
+
+
+def test_a_shared_first_place_is_a_first_place(tmp_path):
+    run = one(write_run(tmp_path / "run", ["d0", "d1"], ["a", "b", "c"]))
+    values = {("d0", "b"): 0.95, ("d1", "a"): 0.95, ("d1", "b"): 0.95}
+    rows = [
+        replace(row, result=replace(row.result, measures={"example_f1": value}))
+        if (value := values.get((row.data, row.method))) is not None
+        else row
+        for row in run.rows
+    ]
+    words = words_of(replace(run, rows=rows))
+    assert "b has the best average rank, 1.25, over 2 datasets, before a (1.75) and c" in words
+    assert "it is first on 2 of them." in words
 
 
 def test_one_that_fails_narrows_no_comparison_of_the_others(tmp_path):
@@ -316,6 +331,17 @@ def test_pictures_stay_in_their_frames(tmp_path):
     alone = one(write_run(tmp_path / "alone", ["d0"], ["m"], seeds=(0,)))
     assert draw_scatter(standings(alone)[0], "d0") is None
     assert draw_ranks(standings(alone)[0]) is None
+
+
+def test_all_methods_of_the_front_have_their_names():
+    """The last is at the top and on the right, and another one is in the place below it."""
+    found = {"br": (0.009, 0.607), "br+global": (0.077, 0.649), "sml": (0.95, 0.647)}
+    found |= {"cc": (0.025, 0.57), "quad-mincut": (2.5, 0.6491)}
+    places = {("d", m): Place(mean, 0.0, 1, 0, seconds=s) for m, (s, mean) in found.items()}
+    scatter = draw_scatter(Standing("example_f1", ["d"], [*found], places), "d")
+    front = {dot.name: dot.label for dot in scatter.dots if dot.on_front}
+    assert [*front] == ["br", "br+global", "quad-mincut"]
+    assert all(front.values())
 
 
 # --- labels and models

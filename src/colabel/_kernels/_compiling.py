@@ -1,7 +1,7 @@
-"""What is done about the seconds that compiling takes: say so, and do not add to them.
+"""What is done about the seconds that compiling takes: say so, do not add to them, and count them.
 
-Numba tells listeners when it begins and ends to compile a function; what it loads from its cache
-it does not tell of.
+Numba tells listeners when it begins and ends to compile a function. What it loads from its cache it
+does not tell of; that it holds the lock of its compiler meanwhile, it does.
 """
 
 import gc
@@ -13,7 +13,7 @@ from typing import Any
 import numba
 from numba.core import event
 
-__all__ = ["listen"]
+__all__ = ["listen", "seconds_compiling"]
 
 LOGGER = logging.getLogger("colabel")
 # Seconds of compiling before the user is told.
@@ -59,6 +59,35 @@ class _Listener(event.Listener):
             LOGGER.info("compiled %s in %.1f s", _place(event)[1], seconds)
 
 
+class _Clock(event.Listener):
+    """Adds up the time in which a thread holds the compiler, or waits for it."""
+
+    def __init__(self) -> None:
+        self.seconds = self.started = 0.0
+        self.depth = 0
+        self.lock = threading.Lock()
+
+    def on_start(self, event: Any) -> None:
+        with self.lock:
+            self.depth += 1
+            if self.depth == 1:
+                self.started = time.perf_counter()
+
+    def on_end(self, event: Any) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                self.seconds += time.perf_counter() - self.started
+
+
+_CLOCK = _Clock()
+
+
+def seconds_compiling() -> float:
+    """Return how long this process has compiled functions, or loaded compiled ones, up to now."""
+    return _CLOCK.seconds
+
+
 def _place(event: Any) -> tuple[str, str]:
     """Return the package and the module of the function; a user's own may have none."""
     folder, _, name = str(event.data["dispatcher"].py_func.__module__).rpartition(".")
@@ -78,3 +107,4 @@ def listen() -> None:
     """
     numba.njit("none()")(lambda: None)
     event.register("numba:compile", _Listener())
+    event.register("numba:compiler_lock", _CLOCK)

@@ -200,11 +200,17 @@ def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> G
 
 
 def failures(rows: list[Row]) -> list[str]:
-    """Say which cells failed, and why."""
+    """Say which cells failed, and why; cells of one method that failed alike in one line."""
+    alike: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if not row.result.ok:
+            alike.setdefault((row.method, row.data, row.result.status), []).append(row)
+    n_cells = Counter((row.method, row.data) for row in rows)
     return [
-        f"{row.method} on {row.data}, fold {row.fold}, seed {row.seed}: {row.result.status}"
-        for row in rows
-        if not row.result.ok
+        f"{method} on {data}, fold {some[0].fold}, seed {some[0].seed}: {status}"
+        if len(some) == 1
+        else f"{method} on {data}, {len(some)} of {n_cells[method, data]} cells: {status}"
+        for (method, data, status), some in alike.items()
     ]
 
 

@@ -41,17 +41,26 @@ def redo(
     n_features: NFeatures = None,
     as_json: Json = False,
 ) -> None:
-    """Run one cell of a run again and set it beside what it gave. The run stays as it is."""
+    """Run one cell of a run again and set it beside what it gave. The run stays as it is.
+
+    Files are read as the run has read them, unless options say otherwise.
+    """
     from rich.console import Console
 
     from colabel.cli._tables import plain_table, titled
     from colabel.cli._text import number, shown
+    from colabel.lab.redo import options_of
     from colabel.lab.redo import redo as run_again
 
+    told: dict[str, Any] = options_of(run_dir, data)
+    given = {"labels": labels, "xml": xml, "n_features": n_features}
+    told |= {key: value for key, value in given.items() if value is not None}
+    if "n_features" in told:
+        told["n_features"] = int(told["n_features"])
+
     def load(name: str, split: str | None = None) -> Dataset:
-        if is_registered(name):
-            return load_training_data(name, split=split)
-        return load_training_data(name, labels, xml, split, n_features=n_features)
+        how = {} if is_registered(name) else told
+        return load_training_data(name, split=split, **how)
 
     which = {"seed": seed, "fold": fold, "split": split}
     then, now = run_again(run_dir, data=data, method=method, load_data=load, **which)  # type: ignore[arg-type]

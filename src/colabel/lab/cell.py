@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ import numpy as np
 from colabel._label_scores import has_label_scores, label_scores
 from colabel.datasets import Dataset
 from colabel.exceptions import is_interrupt
+from colabel.lab.clock import seconds_of_work
 from colabel.lab.kept import pack
 from colabel.lab.label_sets import with_label_sets
 from colabel.lab.memory import peak_memory_mb, reset_peak
@@ -55,16 +55,17 @@ def run_cell(
 ) -> CellResult:
     """Build, fit, predict and measure. A method that raises gives a result that says so.
 
-    ``keep`` names what is to be kept besides: ``"predictions"``, ``"models"``.
+    ``keep`` names what is to be kept besides: ``"predictions"``, ``"models"``. Times are without
+    those of compiling.
     """
     reset_peak()
-    started = time.perf_counter()
+    started = seconds_of_work()
     try:
         estimator, chosen, trials = _fit(build(), train)
-        fitted = time.perf_counter()
+        fitted = seconds_of_work()
         prediction = estimator.predict(test.X)
         scores = scores_of(estimator, test.X, test.n_labels)
-        predicted = time.perf_counter()
+        predicted = seconds_of_work()
         measures = evaluate(
             test.Y, prediction, scores, label_sets=test.label_sets, label_names=test.label_names
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError, is_interrupt
 from colabel.lab.cell import first_sentence
+from colabel.lab.clock import seconds_of_work
 from colabel.lab.label_sets import with_label_sets
 from colabel.lab.methods import full_name, get_method, make
 from colabel.lab.search import (
@@ -218,9 +218,9 @@ class _Bench:
             for number, (kept, out) in enumerate(self.folds):
                 rows = self._some(kept, share)
                 estimator = self._estimator(number, setting)
-                started = time.perf_counter()
+                started = seconds_of_work()
                 estimator.fit(self.data.X[rows], self.data.Y[rows])
-                seconds.append(time.perf_counter() - started)
+                seconds.append(seconds_of_work() - started)
                 values.append(self.score(estimator, self.data.X[out], self.data.Y[out]))
         except Exception as error:  # the others go on, and the reason is kept
             if is_interrupt(error):

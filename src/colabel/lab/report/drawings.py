@@ -152,9 +152,8 @@ def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatte
     short = [elide(name, NAME_WIDTH) for name in names]
     sizes = [(CHARACTER * len(name), 13.0) for name in short]
     front = sorted(point for point, on in zip(points, on_front, strict=True) if on)
-    labels = place_names(
-        points, sizes, [*on_front], (*frame[:2], width, frame[3]), lines=_boxes(front)
-    )
+    room = frame[0], 0.0, width, frame[3]  # the margins, too
+    labels = place_names(points, sizes, [*on_front], room, lines=_boxes(front))
     dots = [
         Dot(
             name,

@@ -118,16 +118,25 @@ def _t_test(run: Run, data: str, methods: Sequence[str], measure: str) -> Correc
 
 def _on_many(standing: Standing) -> str:
     data, _ = standing.compared
-    order = sorted(standing.ranks, key=lambda name: standing.ranks[name])
-    n_first = sum(_order(standing, name)[0] == order[0] for name in data)
-    others = [f"{short(name)} ({standing.ranks[name]:.2f})" for name in order[1:3]]
+    ranks = standing.ranks
+    order = sorted(ranks, key=lambda name: ranks[name])
+    best = [name for name in order if ranks[name] == ranks[order[0]]]
+    others = [f"{short(name)} ({ranks[name]:.2f})" for name in order[len(best) : len(best) + 2]]
     left_out = len(standing.data) - len(data)
-    rest = f"; {plural(left_out, 'dataset')} with empty places left out" if left_out else ""
-    return (
-        f"By {measure_name(standing.measure)}, {short(order[0])} has the best average rank, "
-        f"{standing.ranks[order[0]]:.2f}, over {len(data)} datasets, before {listed(others)}; "
-        f"it is first on {n_first} of them{rest}."
-    )
+    words = f"By {measure_name(standing.measure)}, {listed([*map(short, best)])} "
+    words += "has" if len(best) == 1 else "share"
+    words += f" the best average rank, {ranks[order[0]]:.2f}, over {len(data)} datasets"
+    words += f", before {listed(others)}" if others else ""
+    words += f"; {_firsts(standing, best[0])}" if len(best) == 1 else ""
+    words += f"; {plural(left_out, 'dataset')} with empty places left out" if left_out else ""
+    return f"{words}."
+
+
+def _firsts(standing: Standing, method: str) -> str:
+    """Count the datasets on which no other method is better."""
+    data, _ = standing.compared
+    n_first = sum(standing.places[d, method].mean == standing.best(d) for d in data)
+    return f"it is first on {n_first} of them"
 
 
 def _left_out(standing: Standing) -> list[str]:
