@@ -17,7 +17,7 @@ from colabel.plot._ranks import lay_out_ranks
 __all__ = ["Dot", "Leader", "RankPicture", "Scatter", "draw_ranks", "draw_scatter"]
 
 # Pixels, at the size of the page's text.
-CHARACTER, LINE = 7.2, 22.0
+CHARACTER, BOLD, LINE = 7.2, 8.3, 22.0
 NAME_WIDTH = 26
 AXIS, MARGIN_TOP = 420.0, 62.0
 # Times below this are the clock's, not the method's; zero has no place on the axis.
@@ -150,7 +150,8 @@ def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatte
     points = [(across(math.log10(t)), up(float(v))) for t, v in zip(seconds, values, strict=True)]
     on_front = pareto_front(seconds, values, greater_is_better=standing.upward)
     short = [elide(name, NAME_WIDTH) for name in names]
-    sizes = [(CHARACTER * len(name), 13.0) for name in short]
+    wide_as = [BOLD if on else CHARACTER for on in on_front]
+    sizes = [(wide * len(name), 13.0) for wide, name in zip(wide_as, short, strict=True)]
     front = sorted(point for point, on in zip(points, on_front, strict=True) if on)
     room = frame[0], 0.0, width, frame[3]  # the margins, too
     labels = place_names(points, sizes, [*on_front], room, lines=_boxes(front))
