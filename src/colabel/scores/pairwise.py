@@ -117,7 +117,8 @@ class Pairwise(ScoreTable):
     def _upper(self) -> Floats:
         """Return the couplings above the diagonal; those of a repeated edge are added up."""
         V, (i, j) = self.n_labels, self.edges.T
-        return np.bincount(i * V + j, self.couplings, V * V).reshape(V, V)
+        sums: Floats = np.bincount(i * V + j, self.couplings, V * V).astype(np.float64, copy=False)
+        return sums.reshape(V, V)
 
     def _pair_values(self, Z: Floats) -> Floats:
         if DENSE * len(self.edges) > self.n_labels**2:
