@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -15,6 +17,8 @@ Graph = tuple[np.ndarray, ...]
 
 # From this share of all pairs on, push-relabel on a matrix beats paths on a sparse graph.
 DENSE = 0.25
+# A graph of at most so many couplings is remembered until the next one is asked for.
+REMEMBERED = 2**16
 # Bits for the couplings of a connected part; three times their sum still fits in an int64.
 BITS = 60
 
@@ -32,8 +36,43 @@ def label_graph(scores: Pairwise, dense: bool | None = None) -> Graph:
     Returns
     -------
     tuple of ndarray
-        ``indptr, heads, mates, caps, sums, scale, weights``, and ``matrix`` for the dense path.
+        ``indptr, heads, mates, caps, sums, scale, weights``, and ``matrix`` for the dense path; not
+        to be written to. Blocks of samples that are decoded in turn have the same couplings: those
+        of the last call are compared, and give the same graph.
     """
+    known = _LAST.get("graph")
+    if known is not None and known.fits(scores, dense):
+        return known.graph
+    graph = _build(scores, dense)
+    if len(scores.couplings) <= REMEMBERED:
+        _LAST["graph"] = _Known(
+            scores.n_labels, dense, scores.edges.copy(), scores.couplings.copy(), graph
+        )
+    return graph
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A graph, and what it was made from."""
+
+    n_labels: int
+    dense: bool | None
+    edges: np.ndarray
+    couplings: np.ndarray
+    graph: Graph
+
+    def fits(self, scores: Pairwise, dense: bool | None) -> bool:
+        return (
+            (self.n_labels, self.dense) == (scores.n_labels, dense)
+            and np.array_equal(self.couplings, scores.couplings)
+            and np.array_equal(self.edges, scores.edges)
+        )
+
+
+_LAST: dict[str, _Known] = {}
+
+
+def _build(scores: Pairwise, dense: bool | None) -> Graph:
     V = scores.n_labels
     tails, heads, weights = _arcs(scores)
     indptr = np.zeros(V + 1, dtype=np.int64)

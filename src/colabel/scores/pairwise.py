@@ -89,8 +89,7 @@ class Pairwise(ScoreTable):
 
     def dense(self) -> Floats:
         """Return the couplings as a symmetric (n_labels, n_labels) matrix."""
-        C = np.zeros((self.n_labels, self.n_labels))
-        np.add.at(C, (self.edges[:, 0], self.edges[:, 1]), self.couplings)
+        C = self._upper()
         return C + C.T
 
     def value(self, Z: ArrayLike) -> Floats:
@@ -115,11 +114,15 @@ class Pairwise(ScoreTable):
         """Return the table with ``cost`` (n_samples, n_labels) added to the unary scores."""
         return Pairwise(self.unary + floats(cost, 2, "cost"), self.edges, self.couplings)
 
+    def _upper(self) -> Floats:
+        """Return the couplings above the diagonal; those of a repeated edge are added up."""
+        V, (i, j) = self.n_labels, self.edges.T
+        sums: Floats = np.bincount(i * V + j, self.couplings, V * V).astype(np.float64, copy=False)
+        return sums.reshape(V, V)
+
     def _pair_values(self, Z: Floats) -> Floats:
         if DENSE * len(self.edges) > self.n_labels**2:
-            upper = np.zeros((self.n_labels, self.n_labels))
-            np.add.at(upper, (self.edges[:, 0], self.edges[:, 1]), self.couplings)
-            return _products(upper, Z)
+            return _products(self._upper(), Z)
         out = np.empty(len(Z))
         step = max(1, BLOCK // max(1, len(self.edges)))
         for start in range(0, len(Z), step):
