@@ -32,6 +32,7 @@ GRID = [1, 2, 3]
 NAMES = {"sun", "sea", "sand", "sky"}
 BASE = LogisticRegression(C=2.0)
 DATASETS = ["yeast"]
+MARK, TURN = b"mark", 2j
 
 
 class Config:
@@ -85,6 +86,7 @@ class Mine(Parent):
     def fit(self, X, y, times=23):
         logger.info("fitting")
         self.X_ = double(X) * RATE + sum(GRID) + cached(config.depth)
+        self.marks_ = MARK, TURN
         return [name for name in NAMES if name in X]
 
     @property
@@ -118,6 +120,8 @@ CHANGES = [
     ("GRID = [1, 2, 3]", "GRID = [1, 2, 4]"),
     ('"sun", "sea"', '"sun", "sad"'),
     ("C=2.0", "C=3.0"),
+    ('b"mark"', 'b"park"'),
+    ("2j", "3j"),
     ("depth=7", "depth=8"),
     ("self.depth = depth", "self.depth = depth + 1"),
     ("return 2 * x", "return 3 * x"),

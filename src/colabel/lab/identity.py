@@ -126,6 +126,8 @@ def _is_importable(value: Any) -> bool:
 
 
 _TELL: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (bytes, lambda value: {"bytes": value.hex()}),
+    (complex, lambda value: {"complex": [value.real, value.imag]}),
     ((list, tuple), lambda value: [describe(item) for item in value]),
     (Mapping, _of_mapping),
     ((set, frozenset), lambda value: {"set": sorted(map(describe, value), key=json.dumps)}),

@@ -30,7 +30,8 @@ __all__ = ["constants_of", "is_user_code", "parts_of_code", "path_of"]
 INSTALLED = {"site-packages", "dist-packages"}
 # Where wrappers, properties and compiled functions keep the function that was written.
 INSIDE = ("__func__", "__wrapped__", "fget", "fset", "fdel", "func", "py_func", "fn", "check")
-LEAVES = (type(None), bool, int, float, str, np.generic, np.ndarray, sparse.sparray)
+NUMBERS = (bool, int, float, complex, np.generic)
+LEAVES = (type(None), *NUMBERS, str, bytes, np.ndarray, sparse.sparray)
 Tell = Callable[[Any], Any]
 
 
