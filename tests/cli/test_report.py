@@ -56,6 +56,15 @@ def test_redo_sets_now_beside_then(run, files, tmp_path):
     assert outcome.out.count("+0.0000") < 14, "what is given goes first"
 
 
+def test_models_of_files_are_drawn(run, files, tmp_path):
+    """A mixture is drawn for a test sample, which is read as the run has read it."""
+    call = ("compare", files / "small.csv", "--labels", "-3", "-m", "cbm-lr", "--keep", "models")
+    run(*call, "--split", "holdout:0.3", "-o", "runs")
+    run("report", "runs", "-o", "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the components that speak for the labels of one test sample" in page
+
+
 def test_the_commands_of_a_report_run(run, files, tmp_path):
     """Each command of every cell is called as it stands on the page."""
     data = os.path.relpath(files / "small.csv", tmp_path)

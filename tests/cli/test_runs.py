@@ -130,7 +130,7 @@ def test_a_method_that_fails_is_recorded_and_the_run_goes_on(run, files, tmp_pat
 
 def test_a_cell_that_fails_alone_is_told_by_fold_and_seed(run, files, broken):
     call = ["compare", "data/small.npz", "-m", "broken,br", "--split", "holdout:0.3", "-o", "r"]
-    assert "broken on data/small.npz, fold 0, seed 0: failed: RuntimeError" in run(*call).out
+    assert "broken on data/small.npz, seed 0, fold 0: failed: RuntimeError" in run(*call).out
 
 
 def test_a_run_in_which_everything_fails_has_failed(run, files, tmp_path, broken):

@@ -105,7 +105,7 @@ def test_markdown_has_a_table_for_each_measure(tmp_path):
     best, worst = cells_of(first[2]), cells_of(first[4])
     assert re.fullmatch(r"\*\*0\.\d{4} ± 0\.\d{4}\*\*", best[2])
     assert worst[3] == "failed"
-    assert "- worst on d1, seed 0, fold 0: failed: too slow" in text
+    assert "- worst on d1, 2 of 2 cells: failed: too slow\n" in text
     assert text.rstrip().endswith(
         "Again: `colabel compare d0 d1 d2 d3 -m best,middle,worst --split holdout:0.3 --seeds 2 "
         "-o runs/again`"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from colabel.cli._labels import blame_call, load_labelled, without_advice
+from colabel.cli._labels import blame_call, without_advice
 from colabel.exceptions import ColabelError, DataFormatError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def load_data(
 ) -> Dataset:
     """Load DATA as the options say; those that are None are left to the reader."""
     from colabel.datasets import load
+    from colabel.datasets._label_text import load_labelled
 
     if is_registered(name) and (labels is not None or xml is not None):
         raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")

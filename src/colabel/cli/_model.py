@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from colabel.cli._common import is_registered, load_data
-from colabel.cli._labels import is_unknown
 from colabel.cli._words import list_names, with_known_words
 from colabel.exceptions import DataFormatError, DatasetNotFoundError, ModelFileError
 
@@ -95,6 +94,7 @@ def _load(
     name: str, metadata: dict[str, Any], model: Path, given: dict[str, Any], labels_too: bool
 ) -> Dataset:
     from colabel.datasets import load
+    from colabel.datasets._label_text import is_unknown
 
     if is_svmlight(name):
         return _load_numbered(name, metadata, model, given)

@@ -200,18 +200,10 @@ def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> G
 
 
 def failures(rows: list[Row]) -> list[str]:
-    """Say which cells failed, and why; cells of one method that failed alike in one line."""
-    alike: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        if not row.result.ok:
-            alike.setdefault((row.method, row.data, row.result.status), []).append(row)
-    n_cells = Counter((row.method, row.data) for row in rows)
-    return [
-        f"{method} on {data}, fold {some[0].fold}, seed {some[0].seed}: {status}"
-        if len(some) == 1
-        else f"{method} on {data}, {len(some)} of {n_cells[method, data]} cells: {status}"
-        for (method, data, status), some in alike.items()
-    ]
+    """Say which cells failed, and why."""
+    from colabel.lab.failures import list_failures
+
+    return [f"{one.method} on {one.data}, {one.which}: {one.status}" for one in list_failures(rows)]
 
 
 def reproduction_table(found: Reproduced) -> Group:

@@ -49,21 +49,17 @@ def redo(
 
     from colabel.cli._tables import plain_table, titled
     from colabel.cli._text import number, shown
-    from colabel.lab.redo import options_of
     from colabel.lab.redo import redo as run_again
 
-    told: dict[str, Any] = options_of(run_dir, data)
-    given = {"labels": labels, "xml": xml, "n_features": n_features}
-    told |= {key: value for key, value in given.items() if value is not None}
-    if "n_features" in told:
-        told["n_features"] = int(told["n_features"])
-
     def load(name: str, split: str | None = None) -> Dataset:
-        how = {} if is_registered(name) else told
-        return load_training_data(name, split=split, **how)
+        if is_registered(name):
+            return load_training_data(name, split=split)
+        return load_training_data(name, labels, xml, split, n_features=n_features)
 
-    which = {"seed": seed, "fold": fold, "split": split}
-    then, now = run_again(run_dir, data=data, method=method, load_data=load, **which)  # type: ignore[arg-type]
+    which: dict[str, Any] = {"seed": seed, "fold": fold, "split": split}
+    if any(option is not None for option in (labels, xml, n_features)):
+        which["load_data"] = load
+    then, now = run_again(run_dir, data=data, method=method, **which)
     if as_json:
         print_json(_as_dict(then, now))
     if not now.result.ok:

@@ -12,7 +12,7 @@ from colabel.lab.report.reading import read_runs
 from colabel.lab.rows import Row
 from colabel.lab.running import run_cells
 
-__all__ = ["options_of", "redo"]
+__all__ = ["redo"]
 
 
 def redo(
@@ -38,7 +38,7 @@ def redo(
     split : str or None
         Which of its splits, where it has several.
     load_data : callable
-        Replaces ``colabel.datasets.load``.
+        Replaces ``colabel.datasets.load`` as the run has called it.
 
     Returns
     -------
@@ -59,8 +59,3 @@ def redo(
     raise ColabelError(
         f"{os.fspath(run_dir)} has no cell of {method} on {data} with seed {seed} and fold {fold}"
     )
-
-
-def options_of(run_dir: str | os.PathLike[str], data: str) -> dict[str, str]:
-    """Return how a run has read a file, as options of the command line: ``labels``, ``xml``."""
-    return {key: v for run in read_runs([run_dir]) for key, v in run.options(data).items()}

@@ -1,10 +1,11 @@
 """What functions and classes do, told by their compiled code: edited code is other code.
 
 Code of colabel, of Python and of installed packages is known by its name alone. Any other, of a
-script, a notebook or a module beside it, is told by what Python has compiled of it, which is there
-where no source is: methods, base classes, defaults, what is closed over, and whatever of these the
-names in it lead to. Comments, the order of definitions and code that is not reached do not count;
-another version of Python compiles another code.
+script, a notebook, a module beside it or a package installed in place, whose code changes under one
+version, is told by what Python has compiled of it, which is there where no source is: methods, base
+classes, defaults, what is closed over, and whatever of these the names in it lead to. Comments, the
+order of definitions and code that is not reached do not count; another version of Python compiles
+another code.
 
 Of values that code reaches by name, numbers, texts, containers, arrays, estimators and objects of
 user classes count by their content; others (a logger, a lock, an open file) by their class. A

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from colabel.datasets import Dataset, load
+from colabel.datasets._label_text import load_labelled
 from colabel.exceptions import ColabelError
 from colabel.lab.compare import list_cells
 from colabel.lab.plan_files import read_plan
@@ -26,7 +27,8 @@ def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cel
     row : Row
         One of its rows.
     load_data : callable
-        Replaces ``colabel.datasets.load``, where neither a plan nor its file says how.
+        Replaces ``colabel.datasets.load`` as the run has called it, where neither a plan nor its
+        file says how.
 
     Raises
     ------
@@ -46,8 +48,20 @@ def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cel
         if asked.methods is not None:
             written = {variant.name: variant for variant in asked.methods}
             methods = [_named(written, row.method, str(asked.file))]
+    elif load_data is load:
+        load_data = partial(_load, run.options(row.data))
     cells = list_cells([row.data], methods, row.split, [row.seed], load_data, search)
     return next(cell for cell in cells if cell.fold.number == row.fold)
+
+
+def _load(options: dict[str, Any], name: str, split: str | None = None) -> Dataset:
+    """Load data as ``run.json`` says, which may have options of the command line as text."""
+    given = {"split": split, **options}
+    if "n_features" in given:
+        given["n_features"] = int(given["n_features"])
+    if isinstance(given.get("labels"), str):
+        return load_labelled(name, given.pop("labels"), **given)
+    return load(name, **given)
 
 
 def _named(found: dict[str, Any], name: str, where: str) -> Any:

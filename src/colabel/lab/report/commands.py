@@ -49,5 +49,5 @@ def _tuned(run: Run) -> list[str]:
 
 def _loaded(run: Run, *data: str) -> list[str]:
     """Return the options that say how files are read."""
-    given = {key: value for name in data for key, value in run.options(name).items()}
+    given = {key: f"{value}" for name in data for key, value in run.options(name).items()}
     return [f"--{key.replace('_', '-')}={value}" for key, value in given.items()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from colabel.lab.failures import list_failures
 from colabel.lab.report.commands import run_command
 from colabel.lab.report.grids import Bold, Grid, grids, overview
 from colabel.lab.report.reading import Run
@@ -75,10 +76,9 @@ def _notes(run: Run) -> list[str]:
 
 def _failures(run: Run) -> str:
     reasons = [
-        f"- {_text(short(row.method))} on {_text(short(row.data))}, seed {row.seed}, fold "
-        f"{row.fold}: {_text(short(row.result.status, 300))}"
-        for row in run.rows
-        if not row.result.ok
+        f"- {_text(short(one.method))} on {_text(short(one.data))}, {one.which}: "
+        f"{_text(short(one.status, 300))}"
+        for one in list_failures(run.rows)
     ]
     return "\n".join(["Failed:", "", *reasons]) if reasons else ""
 

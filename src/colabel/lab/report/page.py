@@ -13,6 +13,7 @@ from typing import Any
 
 import colabel
 from colabel.exceptions import MissingExtraError
+from colabel.lab.failures import list_failures
 from colabel.lab.plans import Reproduced
 from colabel.lab.report.commands import redo_command, run_command
 from colabel.lab.report.drawings import RankPicture, Scatter, draw_ranks, draw_scatter
@@ -92,6 +93,7 @@ def render_page(runs: Sequence[Run], *, title: str | None = None) -> str:
         written=time.strftime("%Y-%m-%d %H:%M"),
         version=colabel.__version__,
         long_names=sorted(name for name in names if short(name) != printable(name)),
+        failed=[failure for run in runs for failure in list_failures(run.rows)],
         redo=redo_command,
         max_open_cells=MAX_OPEN_CELLS,
         script=script,

@@ -100,10 +100,9 @@ class Run:
         found = sorted(self.folder.glob("*.svg")) if self.plan is not None else []
         return found[0] if found else None
 
-    def options(self, data: str) -> dict[str, str]:
-        """Return how a file was read, as options of the command line."""
-        given = (self.about.get("options") or {}).get(data) or {}
-        return {str(key): str(value) for key, value in given.items()}
+    def options(self, data: str) -> dict[str, Any]:
+        """Return how a file was read; where the command line said so, in its words."""
+        return dict((self.about.get("options") or {}).get(data) or {})
 
     def where(self, row: Row) -> str:
         """Return the dataset of a row, with the split where it has several."""
