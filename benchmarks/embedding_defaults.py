@@ -31,7 +31,7 @@ PAIRED = {
     "variance": ("training",),
     "label_C": (0.1, 10.0),
     "n_components": (0.5,),
-    "temperature": (1.0, 8.0, 32.0, 64.0, 1024.0),
+    "temperature": (1.0, 8.0, 16.0, 32.0, 64.0, 1024.0),
 }
 CHANGES = {
     "plst": {"alpha": (0.0, 0.1, 10.0, 100.0, None), "n_components": (0.5,)},

@@ -33,7 +33,7 @@ class WeightedClassifier(MultiLabelClassifier):
         y : (n_samples, n_labels) of 0 and 1: array, sparse matrix or array, or DataFrame
             Or a 1-D target with one class per sample.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            Rows of weight zero are left out.
+            How much each row counts in the objective, and in shares of labels and label sets.
 
         Returns
         -------

@@ -243,3 +243,9 @@ def test_mean_field_that_has_not_settled_says_so():
     ):
         with pytest.raises(ValueError, match=reason):
             MeanField(**params).decode(table)
+
+
+def test_couplings_beyond_the_floats_have_a_temperature():
+    assert hot_enough(np.full((2, 2), 1e307)) < np.inf
+    with np.errstate(over="ignore"):
+        assert hot_enough(np.full((2, 2), 1e308)) == 2.0**1000

@@ -13,7 +13,7 @@ import numba
 import pytest
 
 from colabel._kernels import _compiling
-from colabel._kernels._cache import _DigestNames
+from colabel._kernels._cache import _DigestNames, _imported
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -148,3 +148,20 @@ def test_a_kernel_is_compiled_anew_when_what_it_calls_has_changed(tmp_path):
     assert answer() == ["3", "1"], "nothing that it is made of has changed"
     (folder / "layout.py").write_text("SIZE = 4\n")
     assert answer() == ["4"]
+
+
+def test_the_clock_counts_what_another_thread_is_compiling():
+    clock = _compiling._Clock()
+    clock.on_start(None)
+    time.sleep(0.02)
+    before = clock.read()
+    assert before >= 0.02, "a cell that begins now is not charged for this"
+    time.sleep(0.02)
+    clock.on_end(None)
+    assert 0.02 <= clock.read() - before < 10.0
+
+
+def test_sources_of_kernels_are_found_however_they_are_imported():
+    text = "import numpy\nfrom colabel._kernels import (\n    kernel,\n    lbfgs,\n)\n"
+    assert {"__init__", "lbfgs"} <= _imported(text)
+    assert "cut" in _imported("from colabel._kernels.cut import cut_workspace")

@@ -97,13 +97,19 @@ def test_an_entry_builds_what_the_paper_ran():
 
 
 def test_each_label_may_choose_its_own_penalty(toy):
-    from colabel.lab.papers.relaxations_2015 import TABLE_2
+    from colabel.lab.papers.relaxations_2015 import GRID, TABLE_2
 
     X, Y = toy
     model = TABLE_2.entries[2].build(0).fit(X, Y)
     assert model.estimators_[2] is None, "a constant label has nothing to choose"
-    chosen = [model.estimators_[i].best_params_["estimator__C"] for i in (0, 1, 4)]
-    assert len(set(chosen)) > 1
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 30))
+    noisy = (X[:, 0] > 0) ^ (rng.random(200) < 0.35)
+    rare = np.arange(200) == np.argmax(X[:, 1])
+    model = TABLE_2.entries[2].build(0).fit(X, np.column_stack([noisy, rare]).astype(np.int8))
+    few, equal = (one.best_params_["estimator__C"] for one in model.estimators_)
+    assert few < max(GRID)
+    assert equal == max(GRID), "all are equally good for a label that is on once"
 
 
 def test_a_plan_runs_on_the_data_that_are_there(monkeypatch, tmp_path):

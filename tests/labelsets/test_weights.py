@@ -84,10 +84,10 @@ def test_equal_rows_are_in_one_fold():
 
 @pytest.mark.parametrize(
     ("weight", "n_drawn"),
-    [(None, 90), (np.full(90, 2), 180), (np.full(90, 1 / 90), 60), (np.full(90, 1000.5), 60)],
-    ids=["none", "whole", "small", "large"],
+    [(None, 90), (np.full(90, 2), 180), (np.full(90, 1 / 90), 60), (np.full(90, 0.999), 90)],
+    ids=["none", "whole", "shares", "nearly whole"],
 )
-def test_whole_weights_are_rows_and_others_a_distribution(weight, n_drawn, monkeypatch):
+def test_as_many_rows_are_drawn_as_weights_add_up_to(weight, n_drawn, monkeypatch):
     X, Y, _ = problem(5)
     X, Y, sizes = np.vstack([X, X[:30]]), np.vstack([Y, Y[:30]]), []
     fit = DecisionTreeClassifier.fit
@@ -186,3 +186,11 @@ def test_drawn_rows_ask_no_weights_of_the_classifier():
     model.fit(X, Y, sample_weight=np.where(times > 1, times, 1e-12))
     heavy = times > 1
     assert model.score(X[heavy], Y[heavy]) > model.score(X[~heavy], Y[~heavy])
+
+
+def test_weights_that_are_no_counts_of_rows_are_refused():
+    X, Y, _ = problem(5)
+    with pytest.raises(ValueError, match="sample weights add up to 6e\\+13"):
+        DualSetBoosting(TREE, n_rounds=1, random_state=0).fit(X, Y, np.full(len(X), 1e12))
+    shares = DualSetBoosting(TREE, n_rounds=1, weighting="weight")
+    assert shares.fit(X, Y, np.full(len(X), 1e12)).predict(X).shape == Y.shape

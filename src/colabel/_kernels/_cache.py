@@ -7,8 +7,8 @@ compiled into it: after an upgrade, old code could write to arrays of a new layo
 a data file is a digest of what it was compiled for and of every source that went into it.
 """
 
+import ast
 import hashlib
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["share"]
 
-IMPORT = re.compile(r"^(?:from|import) colabel\._kernels(?:\.(\w+))?", re.MULTILINE)
+FOLDER = "colabel._kernels"
 
 
 class _DigestNames(IndexDataCacheFile):
@@ -43,8 +43,22 @@ def _stamp(path: Path) -> str:
         name = waiting.pop()
         if name not in texts:
             texts[name] = path.with_name(name).read_text(encoding="utf-8")
-            waiting += [f"{module or '__init__'}.py" for module in IMPORT.findall(texts[name])]
+            found = {f"{module}.py" for module in _imported(texts[name])}
+            waiting += [name for name in found if path.with_name(name).exists()]
     return _digest(sorted(texts.items()))
+
+
+def _imported(text: str) -> set[str]:
+    """Return names that may be modules of the folder; those that are not have no file."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.removeprefix(f"{FOLDER}.") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == FOLDER:
+            found |= {"__init__", *(alias.name for alias in node.names)}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").removeprefix(f"{FOLDER}."))
+    return found
 
 
 def share(dispatcher: Any) -> Any:

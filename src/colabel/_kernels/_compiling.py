@@ -79,13 +79,18 @@ class _Clock(event.Listener):
             if self.depth == 0:
                 self.seconds += time.perf_counter() - self.started
 
+    def read(self) -> float:
+        """Return the seconds up to now, those of what is being compiled included."""
+        with self.lock:
+            return self.seconds + (time.perf_counter() - self.started if self.depth else 0.0)
+
 
 _CLOCK = _Clock()
 
 
 def seconds_compiling() -> float:
     """Return how long this process has compiled functions, or loaded compiled ones, up to now."""
-    return _CLOCK.seconds
+    return _CLOCK.read()
 
 
 def _place(event: Any) -> tuple[str, str]:

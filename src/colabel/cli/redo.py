@@ -13,14 +13,11 @@ from colabel.cli._common import (
     Labels,
     NFeatures,
     Xml,
-    is_registered,
-    load_training_data,
     print_json,
 )
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
-    from colabel.datasets import Dataset
     from colabel.lab.rows import Row
 
 
@@ -51,15 +48,16 @@ def redo(
     from colabel.cli._text import number, shown
     from colabel.lab.redo import redo as run_again
 
-    def load(name: str, split: str | None = None) -> Dataset:
-        if is_registered(name):
-            return load_training_data(name, split=split)
-        return load_training_data(name, labels, xml, split, n_features=n_features)
-
-    which: dict[str, Any] = {"seed": seed, "fold": fold, "split": split}
-    if any(option is not None for option in (labels, xml, n_features)):
-        which["load_data"] = load
-    then, now = run_again(run_dir, data=data, method=method, **which)
+    given = {"labels": labels, "xml": xml, "n_features": n_features}
+    then, now = run_again(
+        run_dir,
+        data=data,
+        method=method,
+        seed=seed,
+        fold=fold,
+        split=split,
+        options={name: value for name, value in given.items() if value is not None},
+    )
     if as_json:
         print_json(_as_dict(then, now))
     if not now.result.ok:

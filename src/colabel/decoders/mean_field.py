@@ -18,6 +18,9 @@ from colabel.scores import Pairwise, ScoreTable
 
 __all__ = ["MeanField", "hot_enough"]
 
+# Of couplings whose sums leave the floats; any temperature must come down to 1 by halves.
+HOTTEST = 2.0**1000
+
 
 class MeanField(BaseDecoder):
     """Approximate the table by independent labels, and turn on those more probable than not.
@@ -104,7 +107,7 @@ class MeanField(BaseDecoder):
 
 
 def hot_enough(matrix: Floats) -> float:
-    """Return the lowest power of two, 1 or above, at which mean field has one fixed point.
+    """Return the lowest power of two, 1 or above, at which mean field has one fixed point for sure.
 
     A logistic function rises by at most a quarter: where the couplings ``C`` of every label, over
     the temperature, sum up to less than four, fields are contracted in the largest of their errors.
@@ -115,4 +118,4 @@ def hot_enough(matrix: Floats) -> float:
     8.0
     """
     steepest = 0.25 * float(np.abs(matrix).sum(axis=1).max(initial=0.0))
-    return float(2.0 ** np.ceil(np.log2(max(steepest, 1.0))))
+    return float(min(2.0 ** np.ceil(np.log2(max(steepest, 1.0))), HOTTEST))

@@ -212,6 +212,8 @@ def constant_directions(within: Floats, n_rows: int) -> Floats:
     values, U = eigh(within[np.ix_(varies, varies)], check_finite=False)
     flat = np.zeros((len(within), int(np.sum(values <= LEAST_SPREAD))))
     flat[varies] = U[:, values <= LEAST_SPREAD]
+    if not flat.shape[1]:
+        return flat
     # Of all bases the one that tells best apart what many rows say from what few do.
     flat = flat @ eigh(flat.T @ (variance[:, None] * flat), check_finite=False)[1]
     largest = np.abs(flat).max(axis=0, initial=LEAST_SPREAD)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from colabel.datasets import Dataset, load
+from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
 from colabel.lab.report.again import cell_of
 from colabel.lab.report.reading import read_runs
@@ -23,7 +24,8 @@ def redo(
     seed: int = 0,
     fold: int = 0,
     split: str | None = None,
-    load_data: Callable[..., Dataset] = load,
+    load_data: Callable[..., Dataset] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> tuple[Row, Row]:
     """Run one cell of a run folder again, and change nothing there.
 
@@ -37,8 +39,10 @@ def redo(
         Which of its cells.
     split : str or None
         Which of its splits, where it has several.
-    load_data : callable
+    load_data : callable or None
         Replaces ``colabel.datasets.load`` as the run has called it.
+    options : mapping or None
+        Arguments of ``load`` (``labels``, ``xml``, ``n_features``) in place of the run's.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def redo(
         for row in run.rows:
             here = row.data, row.method, row.seed, row.fold
             if here == (data, method, seed, fold) and split in (None, row.split):
-                [now] = run_cells([cell_of(run, row, load_data)])
+                [now] = run_cells([cell_of(run, row, load_data, options)])
                 return row, now
     raise ColabelError(
         f"{os.fspath(run_dir)} has no cell of {method} on {data} with seed {seed} and fold {fold}"

@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 
 # Errors this close to 0 and 1 would give a model an infinite weight.
 EDGE = 1e-9
+# Rows drawn in a round, at most: above it weights are no counts of rows.
+MOST_DRAWN = 10_000_000
 
 
 class DualSetBoosting(LabelSetClassifier):
@@ -89,9 +91,8 @@ class DualSetBoosting(LabelSetClassifier):
     and a prediction of all rows for each set and round, and one more with reuse.
 
     A weight of two is the row twice. Drawn rows are drawn from the distinct ones, so that the same
-    seed draws the same, whatever the order of the rows. If all weights are whole numbers, as many
-    are drawn as they add up to; otherwise weights count relative to one another, and as many are
-    drawn as there are distinct rows.
+    seed draws the same, whatever the order of the rows. As many are drawn as the weights add up
+    to, and no fewer than there are distinct rows: weights may also be shares that add up to one.
 
     Votes for each set are counted apart, so the combination is not chosen jointly; ``CoupledSets``
     does that, and is usually the better choice where sets depend on one another.
@@ -152,7 +153,7 @@ class DualSetBoosting(LabelSetClassifier):
             X, codes = X[first], codes[first]
             share = np.bincount(number, share).astype(np.float64)
         self._total = float(share.sum())
-        self._n_drawn = int(self._total) if np.all(share == np.round(share)) else len(share)
+        self._n_drawn = _count_drawn(self._total, len(share)) if self.weighting == "sample" else 0
         w = np.repeat(share[:, None] / self._total, codes.shape[1], axis=1)
         for t in range(self.n_rounds):
             models, error, wrong = self._round(X, codes, w)
@@ -279,6 +280,16 @@ class DualSetBoosting(LabelSetClassifier):
 def _mean(missed: NDArray[np.bool_], drawn: tuple[Any, Any]) -> float:
     rows, weight = drawn
     return float(missed[rows].mean() if weight is None else np.average(missed, weights=weight))
+
+
+def _count_drawn(total: float, n_distinct: int) -> int:
+    """Return how many rows are drawn in a round."""
+    if total > MOST_DRAWN:
+        raise ValueError(
+            f"sample weights add up to {total:.3g}, and as many rows would be drawn; scale them "
+            "down, or take weighting='weight'"
+        )
+    return max(n_distinct, round(total))
 
 
 def _most_votes(votes: list[Floats]) -> Codes:

@@ -52,9 +52,9 @@ class Pairwise(ScoreTable):
         if np.any(edges[:, 0] == edges[:, 1]):
             raise ValueError("an edge joins two different labels; put self terms into unary")
         object.__setattr__(self, "unary", unary)
-        if np.any(edges[:, 0] > edges[:, 1]):
-            edges = np.sort(edges, axis=1)
-        object.__setattr__(self, "edges", edges)
+        in_order = not np.any(edges[:, 0] > edges[:, 1])
+        edges = np.array(edges) if in_order else np.sort(edges, axis=1)
+        object.__setattr__(self, "edges", np.ascontiguousarray(edges))
         object.__setattr__(self, "couplings", couplings)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,12 @@ from colabel.lab.searched import Search
 __all__ = ["cell_of"]
 
 
-def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cell:
+def cell_of(
+    run: Run,
+    row: Row,
+    load_data: Callable[..., Dataset] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Cell:
     """Return the cell that gave a row, ready to run.
 
     Parameters
@@ -26,9 +31,11 @@ def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cel
     run : Run
     row : Row
         One of its rows.
-    load_data : callable
+    load_data : callable or None
         Replaces ``colabel.datasets.load`` as the run has called it, where neither a plan nor its
         file says how.
+    options : mapping or None
+        How files are read, in place of what the run says of the same.
 
     Raises
     ------
@@ -48,8 +55,7 @@ def cell_of(run: Run, row: Row, load_data: Callable[..., Dataset] = load) -> Cel
         if asked.methods is not None:
             written = {variant.name: variant for variant in asked.methods}
             methods = [_named(written, row.method, str(asked.file))]
-    elif load_data is load:
-        load_data = partial(_load, run.options(row.data))
+    load_data = load_data or partial(_load, {**run.options(row.data), **(options or {})})
     cells = list_cells([row.data], methods, row.split, [row.seed], load_data, search)
     return next(cell for cell in cells if cell.fold.number == row.fold)
 
