@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import binarize
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
+from colabel.learners.blas import one_blas_thread
 from colabel.mixture._bernoulli_em import (
     Fitted,
     Mixtures,
@@ -162,7 +162,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         blocks = rows.blocks(self.n_init * self.n_components)
         prior = Prior(rows.base_rates, self.smoothing)
         starts = self._start(rows, blocks, prior)
-        with threadpool_limits(1, user_api="blas"):  # products too small for two threads
+        with one_blas_thread():  # products too small for two
             fits = run_em(blocks, starts, prior, self.max_iter, self.tol)
         self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
         return self
