@@ -86,6 +86,11 @@ def test_the_commands_of_a_report_run(run, files, tmp_path):
             assert outcome.out.count("+0.0000") == 14
 
 
+def test_redo_takes_options_of_files_for_files_only(fails, tmp_path):
+    sentence = fails(2, "redo", tmp_path, "--data", "yeast", "--method", "br", "--labels", "3")
+    assert sentence == "colabel: --labels and --xml are for files; yeast names its labels\n"
+
+
 def test_redo_of_a_cell_that_fails_says_why(fails, finished):
     assert "has no cell of br on d0" in fails(1, "redo", finished, "--data", "d0", "--method", "br")
     wrong = ("--data", "d0", "--method", "best")

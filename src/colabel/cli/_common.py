@@ -25,6 +25,7 @@ __all__ = [
     "Xml",
     "check_file",
     "check_folder",
+    "check_for_file",
     "is_registered",
     "load_data",
     "load_training_data",
@@ -68,6 +69,12 @@ NFeatures = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
+def check_for_file(name: str, labels: str | None, xml: Path | None) -> None:
+    """Refuse options of files with a registered name."""
+    if is_registered(name) and (labels is not None or xml is not None):
+        raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")
+
+
 def load_data(
     name: str,
     labels: str | None = None,
@@ -79,8 +86,7 @@ def load_data(
     from colabel.datasets import load
     from colabel.datasets._label_text import load_labelled
 
-    if is_registered(name) and (labels is not None or xml is not None):
-        raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")
+    check_for_file(name, labels, xml)
     given = {"split": split, "xml": xml, **options}
     given = {key: value for key, value in given.items() if value is not None}
     try:

@@ -13,6 +13,7 @@ from colabel.cli._common import (
     Labels,
     NFeatures,
     Xml,
+    check_for_file,
     print_json,
 )
 from colabel.exceptions import ColabelError
@@ -48,6 +49,7 @@ def redo(
     from colabel.cli._text import number, shown
     from colabel.lab.redo import redo as run_again
 
+    check_for_file(data, labels, xml)
     given = {"labels": labels, "xml": xml, "n_features": n_features}
     then, now = run_again(
         run_dir,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from colabel.labelsets._targets import Codes
+from colabel.learners.distinct_rows import number_rows, tidy_rows
 
 __all__ = ["distinct_rows"]
-
-# Bytes that stand for a row: of a million different rows two are alike once in 10^27 times.
-SIZE = 16
 
 
 def distinct_rows(X: Any, codes: Codes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -47,17 +43,6 @@ def distinct_rows(X: Any, codes: Codes) -> tuple[NDArray[np.intp], NDArray[np.in
     >>> sorted(first.tolist()), X[first[number]].ravel().tolist()
     ([0, 1, 3], [1.0, 2.0, 1.0, 1.0])
     """
-    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
-    rows.sum_duplicates()  # sorts columns as well
-    rows.eliminate_zeros()
-    columns, classes = rows.indices.astype(np.int64), codes.astype(np.int64)
-    keys = b"".join(
-        blake2b(
-            classes[i].tobytes() + columns[a:b].tobytes() + rows.data[a:b].tobytes(),
-            digest_size=SIZE,
-        ).digest()
-        for i, (a, b) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
-    )
-    as_one = np.frombuffer(keys, dtype=np.dtype((np.void, SIZE)))
-    _, first, number = np.unique(as_one, return_index=True, return_inverse=True)
-    return first, number.reshape(-1)
+    _, texts = tidy_rows(X)
+    classes = codes.astype(np.int64)
+    return number_rows(row.tobytes() + text for row, text in zip(classes, texts, strict=True))
