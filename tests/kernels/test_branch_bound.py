@@ -10,6 +10,7 @@ from colabel._kernels.branch_bound import search_rows
 from kernels.outside import outside
 
 definite, settle = outside(branch_bound.definite), outside(branch_bound.settle)
+is_best = outside(branch_bound.is_best)
 
 
 def problem(seed, V, n=3):
@@ -119,3 +120,61 @@ def test_settled_labels_are_those_of_the_best_labeling():
         np.testing.assert_array_equal(assign[known], best[known])
         assert value == pytest.approx(score(u, C, np.where(known, best, 0.0)))
     assert settled > 50
+
+
+def local_best(u, C, assign, labels):
+    """Climb by single flips of the undecided labels; return labels and what each would add."""
+    labels = np.where(assign < 0, labels, assign).astype(np.int8)
+    while True:
+        gain = u + C @ labels
+        flips = np.where(assign < 0, (1 - 2 * labels) * gain, -np.inf)
+        if flips.max() <= 0.0:
+            return labels, gain
+        labels[np.argmax(flips)] ^= 1
+
+
+def test_a_labeling_is_called_the_best_of_its_node_only_if_it_is():
+    proved = best = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        V = 1 + seed % 7
+        unary, C, _ = problem(seed, V, n=1)
+        u = (1 + seed % 3) * unary[0]
+        assign = rng.choice([-1, -1, -1, 0, 1], V).astype(np.int8)
+        labels, gain = local_best(u, C, assign, rng.integers(2, size=V))
+        all_of_node = [
+            np.array(z)
+            for z in product((0, 1), repeat=V)
+            if np.all((assign < 0) | (assign == np.array(z)))
+        ]
+        scores = np.array([score(u, C, z) for z in all_of_node])
+        top = score(u, C, labels) >= scores.max() - 1e-12
+        if is_best(u, C, assign, labels, gain):
+            proved += 1
+            assert top
+            assert np.sum(scores >= scores.max() - 1e-9) == 1  # and no other is as good
+        best += top
+    assert best < 300  # some climbs end below the best
+    assert proved > 0.6 * best
+
+
+def test_labels_that_a_flip_would_improve_are_not_called_the_best():
+    u, C, assign = np.array([1.0]), np.zeros((1, 1)), np.full(1, -1, np.int8)
+    assert is_best(u, C, assign, np.ones(1, np.int8), u)
+    assert not is_best(u, C, assign, np.zeros(1, np.int8), u)
+    assert not is_best(0 * u, C, assign, np.ones(1, np.int8), 0 * u)  # a tie
+
+
+def test_one_node_is_enough_where_the_relaxation_is_tight():
+    rng = np.random.default_rng(0)
+    C = np.triu(0.1 * rng.normal(size=(40, 40)), 1)
+    C, unary = C + C.T, 2.0 * rng.normal(size=(50, 40))
+    # Persistency alone leaves half of the labels open, and without the labelings' own multipliers
+    # a third of the searches go on.
+    doubtful = np.abs(unary + 0.5 * C.sum(0)) <= 0.5 * np.abs(C).sum(0)
+    assert doubtful.sum(axis=1).mean() > 20
+    _, first, state = run(unary, C, problem(0, 40)[2], [1])
+    _, whole, _ = run(unary, C, problem(0, 40)[2], [1000])
+    closed = state[:, 0, 1] == 1
+    assert closed.mean() > 0.8
+    np.testing.assert_allclose(first[closed, 0], whole[closed, 0], rtol=1e-14)

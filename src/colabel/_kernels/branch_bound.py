@@ -7,12 +7,18 @@ A node is a list of decided labels. It is closed by, in this order,
 1. *persistency*: a label whose field is positive (or not positive) whatever the undecided labels
    do is decided; repeated until nothing changes;
 2. the *box bound*, in which each label takes half of the couplings that attract it;
-3. the *semidefinite bound* of the undecided labels (`colabel._kernels.mixing`): multipliers are
+3. *its own optimum*: a labeling of the undecided labels that no flip improves has multipliers under
+   which it is a stationary point of the relaxation, the gains that its labels stand to lose. If
+   ``diag(gains) - C/2`` is positive definite (one factorisation, no sweep), nothing in the node is
+   better than it. This closes nodes whose relaxation is tight, where the next bound never does: it
+   comes down to the incumbent without end;
+4. the *semidefinite bound* of the undecided labels (`colabel._kernels.mixing`): multipliers are
    read off after every few sweeps and shifted so that their sum is the incumbent's value; if the
-   shifted matrix is positive definite (one factorisation), nothing in the node is better. Once the
-   relaxed value itself passes the incumbent no multipliers can do that, and the node is split.
+   shifted matrix is positive definite, nothing in the node is better. Once the relaxed value itself
+   passes the incumbent no multipliers can do that; a rounding of the relaxed labels is tried as in
+   3, and the node is split.
 
-Multipliers need not be optimal for this, so most nodes take a few sweeps only.
+Multipliers need not be optimal for this, so most nodes take a few sweeps at most.
 """
 
 import numpy as np
@@ -20,7 +26,7 @@ import numpy as np
 from colabel._kernels import bare_kernel, inner_kernel, kernel
 from colabel._kernels.mixing import climb_vectors, fill_gradient
 
-__all__ = ["definite", "search_rows", "settle"]
+__all__ = ["definite", "is_best", "search_rows", "settle"]
 
 SWEEPS = 3
 ROUNDS = 12
@@ -71,11 +77,14 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, bounds, st
             nodes += 1
             base = _decide(u, matrix, steps, depth, assign, field, high, low)
             box = min(bound[depth], _box(matrix, base, assign, field))
-            target, label = best[i, 0] + slack[i], -1
-            if box > target:
-                if _split(matrix, (base, target), assign, field, start[1], X, mean, free):
-                    label = _branch_label(matrix, assign, mean)
-                _try_rounding(u, matrix, assign, mean, field, labels[i], best[i])
+            label = -1
+            if box > best[i, 0] + slack[i]:
+                _lean(matrix, assign, field, mean)
+                if not _round_best(u, matrix, assign, mean, labels[i], best[i]):
+                    limits = base, best[i, 0] + slack[i]
+                    open_ = _split(matrix, limits, assign, field, start[1], X, mean, free)
+                    if open_ and not _round_best(u, matrix, assign, mean, labels[i], best[i]):
+                        label = _branch_label(matrix, assign, mean)
             if label >= 0:
                 steps[depth, 0], steps[depth, 2] = label, 0
                 steps[depth, 1] = 1 if mean[label] > 0.0 else 0
@@ -176,43 +185,96 @@ def _branch_label(C, assign, mean):
     return label
 
 
+@bare_kernel
+def _lean(C, assign, field, mean):
+    """Write to which side each undecided label leans if half of the others are on."""
+    for j in range(assign.size):
+        if assign[j] < 0:
+            mean[j] = field[j]
+            for m in range(assign.size):
+                if assign[m] < 0:
+                    mean[j] += 0.5 * C[j, m]
+
+
 @inner_kernel
-def _try_rounding(u, C, assign, mean, field, labels, best):
-    """Round the relaxed mean, climb, and keep the labeling if it is better; uses up ``field``."""
+def _round_best(u, C, assign, mean, labels, best):
+    """Round the undecided labels and climb; keep what is better, and tell whether it is proved.
+
+    True: no labeling of this node is better than the one found, or than the incumbent.
+    """
     V = u.size
-    trial, value = np.empty(V, np.int8), 0.0
+    trial, gain, value = np.empty(V, np.int8), np.empty(V), 0.0
     for j in range(V):
         trial[j] = assign[j] if assign[j] >= 0 else (1 if mean[j] > 0.0 else 0)
-        field[j] = u[j]
+        gain[j] = u[j]
     for j in range(V):
         if trial[j]:
-            value += field[j]
+            value += gain[j]
             for m in range(V):
-                field[m] += C[j, m]
-    value += _climb(C, trial, field)
+                gain[m] += C[j, m]
+    value += _climb(C, assign, False, trial, gain)
+    proved = is_best(u, C, assign, trial, gain)
+    if not proved:
+        value += _climb(C, assign, True, trial, gain)
     if value > best[0]:
         best[0] = value
         for j in range(V):
             labels[j] = trial[j]
+    return proved
 
 
 @bare_kernel
-def _climb(C, labels, field):
-    """Flip the label that gains most until none does; return the gain."""
+def _climb(C, assign, decided, labels, gain):
+    """Flip the label that gains most until none does; return what that adds to the score.
+
+    ``gain`` is what turning a label on adds. Labels in ``assign`` are flipped only if ``decided``.
+    """
     total = 0.0
     for _ in range(10 * labels.size):
-        gain, flip = 0.0, -1
+        most, flip = 0.0, -1
         for j in range(labels.size):
-            if (field[j] if labels[j] == 0 else -field[j]) > gain:
-                gain, flip = abs(field[j]), j
+            added = gain[j] if labels[j] == 0 else -gain[j]
+            if added > most and (decided or assign[j] < 0):
+                most, flip = added, j
         if flip < 0:
             break
-        total += gain
+        total += most
         step = 1 - 2 * labels[flip]
         labels[flip] += step
         for m in range(labels.size):
-            field[m] += step * C[flip, m]
+            gain[m] += step * C[flip, m]
     return total
+
+
+@inner_kernel
+def is_best(u, C, assign, labels, gain):
+    """Tell whether ``diag(|gain|) - C/2`` of the undecided labels is positive definite.
+
+    With ``s`` in {-1, +1}, the score of a node is ``constant + sum(d)/2 + b's - s'(D - W)s/2`` with
+    ``W = C/4`` for any ``D = diag(d)``. Under ``d_p = s_p (b + Ws)_p``, half of what a flip of p
+    loses, ``s`` is stationary; where ``D - W`` is positive definite, it is the only maximum.
+    """
+    m, top = 0, 0.0
+    for j in range(assign.size):
+        if assign[j] < 0:
+            if (gain[j] if labels[j] == 0 else -gain[j]) >= 0.0:
+                return False
+            m += 1
+            size = abs(u[j])
+            for k in range(assign.size):
+                size += abs(C[j, k])
+            top = max(top, size)
+    S, p = np.empty((m, m)), 0
+    rounding = 1e-15 * (m + 1) * top
+    for j in range(assign.size):
+        if assign[j] < 0:
+            S[p, p], q = abs(gain[j]) - rounding, p + 1
+            for k in range(j + 1, assign.size):
+                if assign[k] < 0:
+                    S[p, q] = -0.5 * C[j, k]
+                    q += 1
+            p += 1
+    return definite(S)
 
 
 @inner_kernel
@@ -227,8 +289,6 @@ def _split(C, limits, assign, field, noise, X, mean, free):
         if assign[j] < 0:
             free[m] = j
             m += 1
-    if m == 0:
-        return False
     b, W, x, g = np.empty(m), np.empty((m, m)), np.empty((r, m)), np.empty((r, m))
     constant = base
     for p in range(m):
