@@ -235,3 +235,19 @@ def test_no_nodes_at_all_give_labels_and_a_bound():
         best = slow.optimum(scores, nonempty=nonempty)
         assert np.all(found.value <= best + 1e-12)
         assert np.all(found.upper_bound >= best - 1e-12)
+
+
+@either
+@pytest.mark.parametrize("time_limit", [None, 0.0])
+def test_without_the_relaxation_labels_and_bounds_hold(time_limit, nonempty, monkeypatch):
+    scores = slow.table("repulsive", np.random.default_rng(3), 30, 10)
+    best = slow.optimum(scores, nonempty=nonempty)
+    usual = BranchAndBound(1, time_limit).decode(scores, nonempty=nonempty)
+    monkeypatch.delattr(module._Trees, "_relax_block")
+    found = BranchAndBound(1, time_limit, relax=False).decode(scores, nonempty=nonempty)
+    assert np.all(found.value <= best + 1e-12)
+    assert np.all(found.upper_bound >= best - 1e-12)
+    assert np.all(found.gap >= usual.gap - 1e-9)
+    assert not found.certified.all()
+    with pytest.raises(ValueError, match="relax must be"):
+        BranchAndBound(relax="no").decode(scores)

@@ -91,7 +91,7 @@ def test_slack_closes_what_gains_less():
     assert state[0, 0, 1] == 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("n", [1, 2, 5, 11])
 def test_definite_is_what_eigenvalues_say(n):
     rng = np.random.default_rng(n)
     seen = set()

@@ -238,3 +238,18 @@ def test_the_mean_of_steps_is_judged_honestly(inference, lambda_w):
     assert model.n_iter_ == 10
     scaled = QuadraticPriorSVC(**model.get_params()).fit(1024.0 * X, Y)
     assert scaled.objective_ == pytest.approx(model.objective_, rel=1e-6)
+
+
+def test_steps_are_found_without_a_proof_and_the_end_has_one():
+    from colabel.structured._quadratic_oracles import ROUGH_NODES
+
+    X, Y = make(V=6)
+    for learner in ("averaged", "optimal"):
+        model = QuadraticPriorSVC(0.06, loss="hamming", learner=learner, limit=50)
+        first, steps, last = model._oracles("any").choose(Y.shape[1])
+        assert first is steps
+        assert (last.max_nodes, last.relax) == (50, True)
+        quick = learner == "averaged"
+        assert (steps.max_nodes, steps.relax) == ((ROUGH_NODES, False) if quick else (50, True))
+    mean = QuadraticPriorSVC(0.06, loss="hamming", random_state=0).fit(X, Y)
+    assert mean.objective_ == pytest.approx(objective(mean, X, Y), rel=1e-9)

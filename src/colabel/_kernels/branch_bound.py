@@ -350,14 +350,25 @@ def _dual_fits(b, W, x, g, target, S):
 
 @bare_kernel
 def definite(S):
-    """Tell whether a symmetric matrix is positive definite: L D L' of its upper half, in place."""
-    n = S.shape[0]
-    for k in range(n):
-        if S[k, k] <= 0.0:
-            return False
-        for i in range(k + 1, n):
-            f = S[k, i] / S[k, k]
-            if f != 0.0:
+    """Tell whether a symmetric matrix is positive definite: L D L' of its upper half, in place.
+
+    Four pivots at a time, so that the rest is passed over a quarter as often.
+    """
+    n, k = S.shape[0], 0
+    while k < n:
+        end = min(k + 4, n)
+        for p in range(k, end):
+            if S[p, p] <= 0.0:
+                return False
+            for i in range(p + 1, end):
+                f = S[p, i] / S[p, p]
                 for j in range(i, n):
-                    S[i, j] -= f * S[k, j]
+                    S[i, j] -= f * S[p, j]
+        for i in range(end, n):  # none, unless there are four pivots
+            f0, f1 = S[k, i] / S[k, k], S[k + 1, i] / S[k + 1, k + 1]
+            f2, f3 = S[k + 2, i] / S[k + 2, k + 2], S[k + 3, i] / S[k + 3, k + 3]
+            for j in range(i, n):
+                some = f0 * S[k, j] + f1 * S[k + 1, j]
+                S[i, j] -= some + (f2 * S[k + 2, j] + f3 * S[k + 3, j])
+        k = end
     return True

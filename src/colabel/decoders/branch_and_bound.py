@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel._parameters import check_whole
+from colabel._parameters import check_choice, check_whole
 from colabel.decoders._connected import Connected
 from colabel.decoders._nonempty import best_nonempty
 from colabel.decoders._reduction import components
@@ -40,6 +40,9 @@ class BranchAndBound(BaseDecoder):
         Seconds for one call of ``decode``. Answers may then differ from run to run. Whatever the
         limit, every sample gets the bound and the labeling of its semidefinite relaxation; what
         is left is shared by the samples in turns.
+    relax : bool, default=True
+        Bound samples that a limit leaves open by their semidefinite relaxation, and round it.
+        Without, answers come sooner and bounds are those of the nodes left open, which are loose.
 
     Notes
     -----
@@ -63,17 +66,21 @@ class BranchAndBound(BaseDecoder):
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
 
-    def __init__(self, max_nodes: int = 10_000, time_limit: float | None = None) -> None:
+    def __init__(
+        self, max_nodes: int = 10_000, time_limit: float | None = None, relax: bool = True
+    ) -> None:
         self.max_nodes = max_nodes
         self.time_limit = time_limit
+        self.relax = relax
 
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
         check_whole(self.max_nodes, "max_nodes", least=0)
+        check_choice(self.relax, "relax", (True, False))
         if self.time_limit is not None and not self.time_limit >= 0:
             raise ValueError(
                 f"time_limit must be None or at least 0 seconds, not {self.time_limit}"
             )
-        budget, spins = Budget.of(self.time_limit), Spins.of(scores)
+        budget, spins = Budget.of(self.time_limit, self.relax), Spins.of(scores)
         parts = [Connected.of(spins.matrix, labels) for labels in components(spins.matrix)]
         nodes = np.full((len(parts), scores.n_samples), self.max_nodes, np.int64)
         labels, excess = _solve(scores.unary, parts, budget, nodes)
