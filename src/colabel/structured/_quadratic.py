@@ -81,7 +81,9 @@ class QuadraticPriorSVC(WeightedClassifier):
         ``AveragedDescent`` or ``SubgradientDescent`` of ``colabel.learners``, with steps and seed
         of its own.
     limit : int, default=1000
-        Most graph cuts, or nodes of a search tree, for one sample, where such are used.
+        Most graph cuts, or nodes of a search tree, for one sample, where such are used. Steps of
+        ``"averaged"`` and ``"subgradient"`` take three nodes at most: labelings are nearly always
+        the best by then, though seldom proved so.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is the best labeling: a threshold, a graph cut, or branch and bound with at most
         ``limit`` nodes. Which labelings are proved the best, ``decode(X).certified`` tells.
