@@ -253,3 +253,13 @@ def test_steps_are_found_without_a_proof_and_the_end_has_one():
         assert (steps.max_nodes, steps.relax) == ((ROUGH_NODES, False) if quick else (50, True))
     mean = QuadraticPriorSVC(0.06, loss="hamming", random_state=0).fit(X, Y)
     assert mean.objective_ == pytest.approx(objective(mean, X, Y), rel=1e-9)
+    assert mean.history_[-1] == pytest.approx(mean.objective_, rel=1e-12)
+    assert mean.certified_[-1] == pytest.approx(1.0)
+
+
+def test_few_nodes_still_learn():
+    X, Y = make(V=6)
+    usual = QuadraticPriorSVC(0.06, loss="hamming", random_state=0).fit(X, Y)
+    for limit in (0, 1):
+        few = QuadraticPriorSVC(0.06, loss="hamming", limit=limit, random_state=0).fit(X, Y)
+        assert objective(few, X, Y) == pytest.approx(objective(usual, X, Y), rel=0.05)

@@ -265,7 +265,7 @@ def is_best(u, C, assign, labels, gain):
                 size += abs(C[j, k])
             top = max(top, size)
     S, p = np.empty((m, m)), 0
-    rounding = 1e-15 * (m + 1) * top
+    rounding = 1e-15 * (assign.size + 1) * top
     for j in range(assign.size):
         if assign[j] < 0:
             S[p, p], q = abs(gain[j]) - rounding, p + 1
@@ -281,6 +281,7 @@ def is_best(u, C, assign, labels, gain):
 def _split(C, limits, assign, field, noise, X, mean, free):
     """Tell whether the node must be split; write the relaxed means.
 
+    At least one label is undecided: without any, a node is its own best labeling, and closed.
     ``limits`` is the score of the labels that are on, and the score to stay under. The problem of
     the undecided labels in {-1, +1} is ``constant + b's + s'(C / 8)s``; ``free`` is working space.
     """
@@ -358,7 +359,7 @@ def definite(S):
     while k < n:
         end = min(k + 4, n)
         for p in range(k, end):
-            if S[p, p] <= 0.0:
+            if not S[p, p] > 0.0:
                 return False
             for i in range(p + 1, end):
                 f = S[p, i] / S[p, p]

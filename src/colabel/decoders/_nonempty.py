@@ -6,6 +6,8 @@ labels after it, for scores above the best so far.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from colabel.decoders._climb import best_of, pair_score
@@ -68,8 +70,8 @@ def _together(
         if not len(rows):
             continue
         now, left, floor = budget.share(n_labels - first), nodes[rows], (best - own)[rows]
-        relax = budget.deadline is None
-        found = search(inner[rows], between, price[rows], now, left, floor=floor, relax=relax)
+        now = replace(now, relax=now.relax and now.deadline is None)
+        found = search(inner[rows], between, price[rows], now, left, floor=floor)
         nodes[rows] = left
         limit = np.where(found.closed, -np.inf, found.bound + own[rows] + price[rows])
         bound[rows] = np.maximum(bound[rows], limit)

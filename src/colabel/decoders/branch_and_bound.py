@@ -25,7 +25,7 @@ __all__ = ["BranchAndBound"]
 
 
 class BranchAndBound(BaseDecoder):
-    """Search the tree of labelings, closing branches by persistency and a semidefinite bound.
+    """Search the tree of labelings, closing branches by persistency and semidefinite proofs.
 
     Any couplings. Tables of up to about 40 labels are nearly always solved, and certified, in
     milliseconds; larger ones if few labels are in doubt. Where a limit ends the search first, the
@@ -42,7 +42,8 @@ class BranchAndBound(BaseDecoder):
         is left is shared by the samples in turns.
     relax : bool, default=True
         Bound samples that a limit leaves open by their semidefinite relaxation, and round it.
-        Without, answers come sooner and bounds are those of the nodes left open, which are loose.
+        Without, answers come sooner and bounds are those of the nodes left open, which are loose;
+        a sample that gets no node at all is left empty.
 
     Notes
     -----

@@ -34,9 +34,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Budget:
-    """The moment at which to stop; None where nodes alone are limited.
+    """What a search may spend besides nodes.
 
-    ``relax`` tells whether rows left open are worth the relaxation of their whole table.
+    ``deadline`` is the moment at which to stop, None for none; ``relax`` whether rows left open
+    are bounded by the relaxation of their whole table, and this rounded.
     """
 
     deadline: float | None
@@ -88,7 +89,6 @@ def search(
     nodes: Counts,
     *,
     floor: Floats | None = None,
-    relax: bool = True,
 ) -> Found:
     """Maximise ``unary'y + y'(matrix / 2)y - price |y|`` over labelings, for each row.
 
@@ -104,9 +104,6 @@ def search(
         Nodes each row may have. Those used are taken off, in place.
     floor : ndarray of shape (n_rows,) or None
         Only labelings above it are of interest. None stands for the empty labeling.
-    relax : bool, default=True
-        Bound open rows by the relaxation of the whole table too, and round it, if the budget has it
-        so.
 
     Notes
     -----
@@ -114,7 +111,6 @@ def search(
     are closed without regard to prices, and ties are settled in a second, short search: equal
     labels in large numbers would otherwise give a tree that does not end.
     """
-    relax &= budget.relax
     labels = np.full(unary.shape, -1, np.int8)
     if floor is None:
         labels[:], floor = 0, np.zeros(len(unary))
@@ -124,8 +120,8 @@ def search(
     used[whole] = unary[whole]
     first[whole] = _whole_units(floor + 2.0 * unary.shape[1] * price, unit)[whole]
     trees = _Trees(used, matrix, 0.99 * unit, labels, first)
-    trees.grow(budget, nodes, relax=relax)
-    bound = np.maximum(trees.bound(relax), floor)
+    trees.grow(budget, nodes, relax=budget.relax)
+    bound = np.maximum(trees.bound(budget.relax), floor)
     bound = np.where(unit > 0.0, _whole_units(bound, unit), bound + unary.shape[1] * price)
     labels = trees.labels
     closed = trees.closed | ((unit > 0.0) & (bound <= trees.best[:, 0]))

@@ -108,12 +108,16 @@ class AveragedDescent(BaseEstimator):
                 trace.append(_Look.at(problem, run.mean()))
                 if report is not None:
                     report(done, trace[-1].upper, trace[-1].upper - trace[-1].lower)
-        last = self._shortened(problem, trace[-1])
-        coef, bound = last.theta, problem.verified(last.theta, last.upper, 1)
+        last = trace[-1] = self._last(problem, trace[-1])
         history, lower, certified, proved = problem.trace([look.row for look in trace])
-        lower = np.maximum.accumulate(lower)
-        gap = bound - float(lower[-1])
+        lower, coef = np.maximum.accumulate(lower), last.theta
+        gap = last.upper - float(lower[-1])
         return MarginSolution(coef, history, gap, True, n_passes, lower, certified, proved, coef)
+
+    def _last(self, problem: MarginProblem, look: _Look) -> _Look:
+        """Look by the strongest oracle, at parameters that are no worse than none."""
+        look = self._shortened(problem, look)
+        return look if problem.proves(1) else _Look.at(problem, look.theta, 2)
 
     def _shortened(self, problem: MarginProblem, look: _Look) -> _Look:
         """Halve parameters while they are worse than none, by the labelings found."""
@@ -148,9 +152,9 @@ class _Look:
     shares: tuple[float, float]
 
     @classmethod
-    def at(cls, problem: MarginProblem, theta: Floats) -> _Look:
+    def at(cls, problem: MarginProblem, theta: Floats, oracle: int = 1) -> _Look:
         """Look at all samples."""
-        value, slope, found = problem.evaluate(theta)
+        value, slope, found = problem.evaluate(theta, oracle)
         lower = problem.strong_bound(theta, value, slope)
         shares = found.certified, found.proved
         return cls(theta, value, problem.ridge(theta) + found.upper, lower, shares)

@@ -222,8 +222,12 @@ class MarginProblem:
         """Return ``lambda/2 |theta|^2``."""
         return 0.5 * self.penalty * float(theta @ theta)
 
+    def proves(self, oracle: int) -> bool:
+        """Whether there is no stronger bound than that of an oracle."""
+        return self.oracles[oracle] is self.oracles[2]
+
     def verified(self, theta: Floats, upper: float, oracle: int) -> float:
         """Bound the objective by the strongest oracle, where ``upper`` is that of another one."""
-        if self.oracles[oracle] is self.oracles[2]:
+        if self.proves(oracle):
             return upper
         return self.ridge(theta) + self.violations(theta, 2).upper

@@ -70,9 +70,9 @@ class RelaxedProblem(MarginProblem):
         slope = self.model.feature_of_moments(x, first, second) - of_truth
         return float(weight @ found.value) - float(of_truth @ theta), slope
 
-    def verified(self, theta: Floats, upper: float, oracle: int) -> float:
-        """Bound the objective: ``upper`` is a value found in training, and proves nothing."""
-        return self.ridge(theta) + self.violations(theta, 2).upper
+    def proves(self, oracle: int) -> bool:
+        """Whether an oracle bounds its values: those found in training prove nothing."""
+        return oracle == 2
 
     def subgradient(self, found: Violations) -> Floats:
         """Return the gradient of the risk (Eqs. 31 to 33)."""

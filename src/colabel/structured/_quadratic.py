@@ -106,15 +106,17 @@ class QuadraticPriorSVC(WeightedClassifier):
     prior_ : ndarray of shape (n_labels, n_labels)
         ``A``: symmetric, zero diagonal; positive repels.
     objective_ : float
-        What is minimised, at the solution: an upper bound, by the strongest oracle where the
-        learner looks for the optimum.
+        What is minimised, at the solution: an upper bound, by the strongest oracle there is; with
+        a loss of counts, repulsion and a learner that does not look for the optimum, by the one
+        that it learns with.
     gap_ : float
         How far the objective may be above its optimum: proved, and loose where the learner does not
         look for the optimum.
     history_, lower_bounds_ : ndarray
         Upper bounds of the objective, and lower bounds of the optimum, as training went on.
     certified_ : ndarray
-        Share of samples whose worst labeling was proved to be the worst; NaN for relaxations.
+        Share of samples whose worst labeling was proved to be the worst, as training went on, and
+        at last by a search of up to ``limit`` nodes; NaN for relaxations.
     n_iter_ : int
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.

@@ -49,8 +49,7 @@ class QuadraticOracles:
         Most graph cuts, or nodes of a search tree, for one sample.
     rough : bool
         Whether learning leaves the optimum aside: relaxations are solved less exactly, labelings
-        are found without a proof, and no more time is spent on a bound of the objective than on
-        learning.
+        are found without a proof, and the objective is bounded once, in the end.
     """
 
     sign: str | None
@@ -87,8 +86,8 @@ class QuadraticOracles:
             exact: Any = GraphCut("certified", self.limit)
         elif self.loss.structure == "modular":
             exact = BranchAndBound(self.limit)
-            if self.rough:
-                quick = BranchAndBound(min(self.limit, ROUGH_NODES), relax=False)
+            if self.rough and self.limit > ROUGH_NODES:
+                quick = BranchAndBound(ROUGH_NODES, relax=False)
                 return quick, quick, exact
         elif n_labels <= FEW_LABELS:
             exact = Exhaustive()
