@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -283,7 +283,10 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return 1 if self._target.kind == "binary" else len(self._target.classes)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset
+        )
 
     def _blocks(self, X: Any, decoder: BaseDecoder | None = None) -> Iterator[ScoreTable]:
         for rows in self._row_blocks(X):

@@ -24,3 +24,21 @@ def test_sparse_products_are_dense_ones(density, dtype):
         found = few.gradient(residuals.astype(dtype), rows)
         expected = all_of_them.gradient(residuals.astype(dtype), rows)
         np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("products", [DenseProducts, SparseProducts])
+def test_features_that_do_not_vary_have_no_variance(products, dtype):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weight = rng.uniform(0.1, 1.0, 500)
+        varies = rng.normal(size=(500, 1))
+        same = np.full((500, 1), rng.normal() * 10.0 ** rng.integers(-9, 9))
+        X = np.hstack([same, varies, same + 1e-2 * np.abs(same) * varies])
+        if products is SparseProducts:
+            X = sparse.csr_array(X)
+        variance = products(X, dtype).moments(weight)[1]
+        expected = np.cov(varies[:, 0], aweights=weight, ddof=0)
+        assert variance[0] == 0.0
+        expected = expected * np.array([1.0, (1e-2 * same[0, 0]) ** 2])
+        np.testing.assert_allclose(variance[1:], expected, rtol=5e-3)

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn import config_context
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -264,3 +264,15 @@ def test_probabilities_that_are_no_numbers_are_refused_by_name():
         np.errstate(all="ignore"),
     ):
         clf.fit(np.ones((80, 2)), Y)
+
+
+def test_missing_values_reach_classifiers_that_take_them():
+    X, Y, _ = problem()
+    Y = Y.T.astype(int)
+    X[::7, 0] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=5)
+    clf = ConditionalBernoulliMixture(2, experts=trees, n_steps=2, random_state=0).fit(X, Y)
+    assert clf.predict(X).shape == Y.shape
+    for settings in ({}, {"gate": "logistic", "experts": trees}, {"experts": "boosting"}):
+        with pytest.raises(ValueError, match="contains NaN"):
+            ConditionalBernoulliMixture(2, **settings).fit(X, Y)

@@ -129,6 +129,19 @@ def test_short_M_steps_lower_the_bound_on_real_data():
     assert np.all(np.diff(clf.history_[0]) < 0)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"expert_prior": "shared"}, {"l1_ratio": 0.5, "m_steps": 100}, {"experts": "boosting"}],
+    ids=str,
+)
+def test_the_bound_falls_in_single_precision_on_real_data(settings):
+    data = load("yeast:train")
+    clf = ConditionalBernoulliMixture(10, n_steps=12, tol=-1.0, random_state=0, **settings)
+    history = clf.fit(data.X, data.Y).history_[0]
+    assert "boosting" in settings.values() or clf.models_[0].gate.features.dtype is np.float32
+    assert np.diff(history).max() <= 1e-6 * history[-1]
+
+
 def test_one_component_is_binary_relevance():
     data = load("yeast:train")
     clf = ConditionalBernoulliMixture(
@@ -233,6 +246,58 @@ def test_the_unit_of_the_features_does_not_matter():
     metres = ConditionalBernoulliMixture(**QUICK).fit(X, Y).predict_proba(X)
     miles = ConditionalBernoulliMixture(**QUICK).fit(X / 1609, Y).predict_proba(X / 1609)
     np.testing.assert_allclose(miles, metres, atol=1e-6)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_an_offset_of_the_features_does_not_matter(wide, container):
+    rng = np.random.default_rng(3)
+    X, Y = planted(n=80)
+    if wide:
+        X = np.hstack([10.0 * X, rng.normal(size=(80, 150))])
+    expected = ConditionalBernoulliMixture(**QUICK).fit(X, Y).predict_proba(X)
+    for offset, atol in ((30.0, 1e-6), (1e4, 1e-6), (1e5, 1e-2)):
+        moved = container(X + offset)
+        found = ConditionalBernoulliMixture(**QUICK).fit(moved, Y).predict_proba(moved)
+        np.testing.assert_allclose(found, expected, atol=atol)
+
+
+def test_single_precision_is_that_of_centred_rows(monkeypatch):
+    X, Y = planted()
+    expected = ConditionalBernoulliMixture(**QUICK).fit(X, Y).joint_log_prob(X, Y).mean()
+    monkeypatch.setattr(_features, "SINGLE", 0)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(X + 1e7, Y)
+    assert clf.models_[0].gate.features.dtype is np.float32
+    assert clf.joint_log_prob(X + 1e7, Y).mean() == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-9, -7e5])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_constant_features_say_nothing_of_rows_elsewhere(value, container):
+    X, Y = np.full((11, 3), value), np.arange(11)[:, None] % 2
+    clf = ConditionalBernoulliMixture(2, random_state=0).fit(container(X), Y)
+    assert clf.models_[0].gate.features.unit == 1.0
+    elsewhere = clf.predict_proba(container(X + 0.01))
+    np.testing.assert_allclose(elsewhere, clf.predict_proba(container(X)), atol=1e-9)
+
+
+@pytest.mark.parametrize("experts", ["logistic", "boosting"])
+@pytest.mark.parametrize("scale", [1e4, 1e5, 1e9])
+def test_a_label_always_on_is_no_number_beyond_numbers_under_large_weights(experts, scale):
+    X, Y = planted(n=150)
+    Y = np.column_stack([Y, np.ones(len(Y), dtype=int)])
+    for seed in range(3):
+        weight = scale * np.random.default_rng(seed).uniform(0.5, 1.5, len(Y))
+        clf = ConditionalBernoulliMixture(**QUICK, experts=experts).fit(X, Y, sample_weight=weight)
+        assert np.isfinite(clf.history_[0]).all()
+        assert np.all(clf.predict_proba(X)[:, -1] > 0.99)
+
+
+def test_features_beyond_double_precision_are_refused_when_predicting_too():
+    X, Y = planted(n=60)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(X, Y)
+    with pytest.raises(ValueError, match="X holds 1e\\+300, whose square is beyond double"):
+        clf.predict(np.where(np.arange(60)[:, None] == 5, 1e300, X))
 
 
 def test_the_empty_set_is_predicted_only_if_training_data_have_it():

@@ -50,6 +50,24 @@ def test_an_error_reaches_the_one_who_asked(n_threads):
     assert run([partial(int, "3")] * 3) == [3, 3, 3]
 
 
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_jobs_that_nobody_has_begun_are_dropped_after_an_error(n_threads):
+    done = []
+
+    def stop():
+        raise KeyboardInterrupt("first")
+
+    def late():
+        time.sleep(0.01)
+        done.append(1)
+
+    run = runner(n_threads)
+    with pytest.raises(KeyboardInterrupt, match="first"):
+        run([stop] + [late] * 200)
+    assert len(done) < 100
+    assert run([partial(int, "3")] * 3) == [3, 3, 3]
+
+
 def test_threads_end_with_the_function():
     before = set(threading.enumerate())
     run = runner(4)

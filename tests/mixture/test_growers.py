@@ -214,7 +214,7 @@ BAD = {
     "learning_rate": (0.0, 1.5, None),
     "feature_fraction": (0.0, -0.1, 2),
     "reg_lambda": (-1.0, np.inf, np.nan, "1"),
-    "min_child_weight": (-1e-9, None),
+    "min_child_weight": (0.0, -1e-9, None),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -18,6 +20,33 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread while the context lasts; about 20 microseconds."""
-    return _controller().limit(limits=1, user_api="blas")
+class _Limit:
+    """What BLAS was allowed before the first of those who now hold it to one thread."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_holders = 0
+        self.before: Any = None
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread while the context lasts; about 20 microseconds.
+
+    The limit is one of the process: of contexts that overlap, in threads of the user's, the first
+    sets it and the last puts back what was before.
+    """
+    with _limit.lock:
+        if _limit.n_holders == 0:
+            _limit.before = _controller().limit(limits=1, user_api="blas")
+        _limit.n_holders += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.n_holders -= 1
+            if _limit.n_holders == 0:
+                _limit.before.restore_original_limits()

@@ -21,6 +21,8 @@ BLOCK_SCORES = 2**17
 LEAST_ROWS = 256
 # Models multiplied together with a sparse matrix, so that their coefficients stay in the cache.
 TOGETHER = 64
+# What rounding may leave of the deviations from a mean, in units of the last digit of the mean.
+LAST_DIGITS = 64
 # Rows with fewer entries than this share of the features are multiplied with those alone.
 FEW_ENTRIES = 0.25
 # A sparse matrix with a larger share of entries is slower than a dense one, which may be so large.
@@ -49,14 +51,16 @@ class DenseProducts:
         return np.asarray(residuals @ self.X[rows])
 
     def moments(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Weighted mean and variance of each feature."""
+        """Weighted mean and variance of each feature; exactly zero where it is but rounding."""
         share = (weight / weight.sum()).astype(self.dtype)
         mean = share @ self.X
         variance = np.zeros(self.shape[1])
         for rows in self.blocks(self.shape[1]):
             centred = self.X[rows] - mean
             variance += share[rows] @ np.square(centred, out=centred)
-        return mean.astype(np.float64), variance
+        mean = mean.astype(np.float64)
+        rounding = LAST_DIGITS * np.finfo(self.dtype).eps
+        return mean, np.where(variance > (rounding * mean) ** 2, variance, 0.0)
 
     def take(self, rows: NDArray[np.int64]) -> DenseProducts:
         """Keep some rows."""
@@ -94,11 +98,14 @@ class SparseProducts:
         return _multiply(self._part(rows).T, residuals)
 
     def moments(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Weighted mean and variance of each feature."""
+        """Weighted mean and variance of each feature; exactly zero where it is but rounding."""
         share = weight / weight.sum()
         mean = np.asarray(share @ self.X).astype(np.float64)
-        squares = np.asarray(share @ self.X.multiply(self.X)).astype(np.float64)
-        return mean, np.maximum(squares - mean**2, 0.0)
+        squared = np.square(self.X.data, dtype=np.float64)
+        squared = sparse.csr_array((squared, self.X.indices, self.X.indptr), shape=self.shape)
+        squares = np.asarray(share @ squared)
+        variance, rounding = squares - mean**2, LAST_DIGITS * np.finfo(np.float64).eps
+        return mean, np.where(variance > rounding * squares, variance, 0.0)
 
     def take(self, rows: NDArray[np.int64]) -> SparseProducts:
         """Keep some rows."""

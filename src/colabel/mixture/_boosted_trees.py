@@ -29,7 +29,8 @@ class BoostedTrees(BaseEstimator):
     reg_lambda : float, default=5.0
         L2 penalty on the values of leaves.
     min_child_weight : float, default=1.0
-        Least sum of second derivatives in a leaf; of weights, where scikit-learn grows the trees.
+        Least sum of second derivatives in a leaf, above zero; of weights, where scikit-learn grows
+        the trees.
     feature_fraction : float, default=0.1
         Share of the features that a tree may look at, drawn anew for each.
     max_bin : int, default=63
@@ -79,5 +80,6 @@ class BoostedTrees(BaseEstimator):
             check_whole(getattr(self, name), f"{name} of BoostedTrees", least=least)
         for name in ("learning_rate", "feature_fraction"):
             check_real(getattr(self, name), f"{name} of BoostedTrees", above=0.0, most=1.0)
-        for name in ("reg_lambda", "min_child_weight"):
-            check_real(getattr(self, name), f"{name} of BoostedTrees", least=0.0)
+        check_real(self.reg_lambda, "reg_lambda of BoostedTrees", least=0.0)
+        # Leaves of rows that are fitted to the last digit have no curvature, and take no step.
+        check_real(self.min_child_weight, "min_child_weight of BoostedTrees", above=0.0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from colabel.learners.logistic import LinearFit, fit_logistic
 from colabel.mixture._boosted_trees import BoostedTrees
@@ -18,7 +19,7 @@ from colabel.mixture._features import Features
 from colabel.mixture._gate import SoftmaxGate
 from colabel.mixture._growers import Source, make_source
 
-__all__ = ["make_builder"]
+__all__ = ["is_logistic", "make_builder", "takes_nan"]
 
 LOGISTIC = "logistic"
 
@@ -56,6 +57,18 @@ def make_builder(
         )
 
     return build
+
+
+def is_logistic(kind: Any) -> bool:
+    """Whether experts or a gate are logistic regressions."""
+    return isinstance(kind, str) and kind == LOGISTIC
+
+
+def takes_nan(kind: Any) -> bool:
+    """Whether experts or a gate say of themselves that they take missing values."""
+    if isinstance(kind, type) or not hasattr(kind, "__sklearn_tags__"):
+        return False
+    return bool(get_tags(kind).input_tags.allow_nan)
 
 
 def _kind(name: str, kind: Any) -> Any:

@@ -56,12 +56,14 @@ class Constants:
             Responsibilities times sample weights; a dead component's row is zero.
         """
         unit = unit_weight(gamma.sum(axis=0))  # responsibilities add up to one
-        on = gamma @ Y.T.astype(np.float64)
+        is_one = Y.T.astype(np.float64)
+        # Each a sum of its own: their difference from a total would be rounding where all are on.
+        on, off = gamma @ is_one, gamma @ (1.0 - is_one)
         total = gamma.sum(axis=1, keepdims=True)
         # A label that no row has on, or all rows, is as rare as half a row more would make it.
         least = 0.5 * unit / (total.sum() + unit)
         base = np.clip(on.sum(axis=0) / total.sum(), least, 1.0 - least)
-        off, prior_on, prior_off = total - on, PRIOR * unit * base, PRIOR * unit * (1.0 - base)
+        prior_on, prior_off = PRIOR * unit * base, PRIOR * unit * (1.0 - base)
         log_odds = np.log(on + prior_on) - np.log(off + prior_off)
         is_on, is_off = np.logaddexp(0.0, -log_odds), np.logaddexp(0.0, log_odds)
         prior = np.where(total > 0, prior_on * is_on + prior_off * is_off, 0.0)

@@ -76,11 +76,20 @@ class _Crew:
         try:
             batch.results[place] = batch.jobs[place]()
         except BaseException as error:
-            batch.error = error
+            self._give_up(batch, error)
         with self.changed:
             batch.n_left -= 1
             if batch.is_done():
                 self.changed.notify_all()
+
+    def _give_up(self, batch: _Batch, error: BaseException) -> None:
+        """Keep the first error of a batch, and leave alone the jobs that nobody has begun."""
+        with self.changed:
+            if batch.error is None:
+                batch.error = error
+            others = [job for job in self.open if job[0] is not batch]
+            batch.n_left -= len(self.open) - len(others)
+            self.open = others
 
     def is_closed(self) -> bool:
         """Return whether no more jobs will come."""

@@ -79,8 +79,8 @@ class Linear(Protocol):
     features: Any
     coef: Floats
 
-    def take_up(self, features: Any, coef: Floats) -> None:
-        """Go on with other features, and the weights that say the same of them."""
+    def take_up(self, features: Any, coef: Floats, lift: Floats) -> None:
+        """Go on with other features, weights that say the same of them, and higher intercepts."""
 
 
 class GatedMixture(BaseEstimator):
@@ -172,7 +172,7 @@ class GatedMixture(BaseEstimator):
         if sum(len(part.coef) for part in linear) <= features.rotation.shape[1]:
             plain = features.untouched()
             for part in linear:
-                part.take_up(plain, features.returned(part.coef))
+                part.take_up(plain, *features.returned(part.coef))
 
     def table(self, X: Any) -> tuple[Floats, Floats]:
         """``log pi`` (n, n_alive) and log-odds (n, n_alive, L) of validated rows."""

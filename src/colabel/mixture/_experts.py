@@ -181,9 +181,9 @@ class LogisticExperts(BaseEstimator):
             cost -= np.einsum("cn,cn->c", gamma[component, rows], out)
         return cost
 
-    def take_up(self, features: Features, coef: Floats) -> None:
-        """Go on with other features, and the weights that say the same of them."""
-        self.features, self.points = features, np.column_stack([coef, self.intercept])
+    def take_up(self, features: Features, coef: Floats, lift: Floats) -> None:
+        """Go on with other features, weights that say the same of them, and higher intercepts."""
+        self.features, self.points = features, np.column_stack([coef, self.intercept + lift])
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""

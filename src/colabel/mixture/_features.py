@@ -13,12 +13,16 @@ from colabel.learners.products import Products, make_products
 
 __all__ = ["Features"]
 
+Floats = NDArray[np.float64]
+
 # More rows than this, and the rotation would cost more than it saves.
 MOST_ROWS = 6000
 # Entries from which on single precision is worth its rounding errors.
 SINGLE = 2**17
-# Directions with less than this share of the largest variance are rounding errors.
+# Directions with less than this share of the largest variance are rounding errors, ...
 RANK_TOL = 1e-10
+# ... or, where means are taken off squares, with less than this share of the squares.
+ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
 class Features(BaseEstimator):
@@ -26,8 +30,8 @@ class Features(BaseEstimator):
 
     One number for all features keeps sparse data sparse and the geometry as it is, and gives a
     penalty the same meaning in any unit. With fewer rows than features, models with an L2 penalty
-    live in the span of the rows: in an orthonormal basis of it the problem is the same, and
-    smaller.
+    and a free intercept live in the span of the centred rows: in an orthonormal basis of it the
+    problem is the same, and smaller. Rows that are not sparse are centred in double precision.
 
     Parameters
     ----------
@@ -41,6 +45,8 @@ class Features(BaseEstimator):
     unit : float
     dtype : type
         Precision of training.
+    shift : ndarray of shape (n_features,) or None
+        Mean of the rows, which is taken off; ``None`` where that would make sparse rows dense.
     rotation : ndarray of shape (n_features, rank) or None
     """
 
@@ -49,44 +55,75 @@ class Features(BaseEstimator):
         self.rotate = rotate
         self.unit = 1.0
         self.dtype: type[np.floating[Any]] = np.float64
-        self.rotation: NDArray[np.float64] | None = None
+        self.shift: Floats | None = None
+        self.rotation: Floats | None = None
 
-    def fit(self, X: Any, weight: NDArray[np.float64]) -> Self:
-        """Learn the scale and the basis."""
-        if self.scale:
-            spread = make_products(X).moments(weight)[1].sum()
-            self.unit = float(np.sqrt(spread)) if spread > 0.0 else 1.0
+    def fit(self, X: Any, weight: Floats) -> Self:
+        """Learn the scale, the mean and the basis."""
+        mean, variance = make_products(X).moments(weight)
+        if self.scale and variance.any():
+            self.unit = float(np.sqrt(variance.sum()))
         n, d = X.shape
         if self.rotate and n < d and n <= MOST_ROWS:
-            self.rotation = _row_space(X, weight)
+            self.rotation = _row_space(X, mean, weight)
+        if self.rotation is not None or not sparse.issparse(X):
+            self.shift = mean
         if n * d > SINGLE:
             self.dtype = np.float32
         return self
 
     def products(self, X: Any, dtype: Any = None) -> Products:
         """Make the matrix products of validated rows; in training's precision if not told."""
-        X = X if self.rotation is None else np.asarray(X @ self.rotation)
-        return make_products(X / self.unit, self.dtype if dtype is None else dtype)
+        dtype = self.dtype if dtype is None else dtype
+        if self.shift is None:
+            return make_products(X / self.unit, dtype)
+        if not sparse.issparse(X):
+            rows = X - self.shift
+            rows = rows if self.rotation is None else rows @ self.rotation
+        elif self.rotation is None:
+            rows = X.toarray() - self.shift
+        else:
+            rows = np.asarray(X @ self.rotation) - self.shift @ self.rotation
+        rows /= self.unit
+        return make_products(rows, dtype)
 
     def untouched(self) -> Features:
         """Make features that are the rows as they are, for weights that ``returned`` gives."""
         return Features(scale=False)
 
-    def returned(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn weights of these features (n_models, rank) into those of the user's."""
+    def returned(self, coef: Floats) -> tuple[Floats, Floats]:
+        """Turn weights of these features (n_models, rank) into those of the user's.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_models, n_features)
+        lift : ndarray of shape (n_models,)
+            What is to be added to the intercepts.
+        """
         coef = coef / self.unit
-        return coef if self.rotation is None else coef @ self.rotation.T
+        coef = coef if self.rotation is None else coef @ self.rotation.T
+        shift = np.zeros(coef.shape[1]) if self.shift is None else self.shift
+        return coef, -coef @ shift
 
 
-def _row_space(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Orthonormal basis (n_features, rank) of the span of the rows, by their Gram matrix.
+def _row_space(X: Any, mean: Floats, weight: Floats) -> Floats:
+    """Orthonormal basis (n_features, rank) of the span of the centred rows, by their Gram matrix.
 
     Weights turn the basis to where repeated rows would, so that the solver takes the same path.
     """
     root = np.sqrt(weight)
-    X = X.multiply(root[:, None]).tocsr() if sparse.issparse(X) else X * root[:, None]
-    gram = X @ X.T
-    gram = gram.toarray() if sparse.issparse(gram) else gram
+    sparse_rows = sparse.issparse(X)
+    if sparse_rows:
+        X = sparse.csr_array(X.multiply(root[:, None]))
+        along, gram = X @ mean, (X @ X.T).toarray()
+        rounding = ROUNDING * gram.trace()
+        gram -= np.outer(along, root) + np.outer(root, along)
+        gram += np.outer(root, root) * (mean @ mean)
+    else:
+        X = (X - mean) * root[:, None]
+        gram, rounding = X @ X.T, 0.0
     values, vectors = linalg.eigh(gram, overwrite_a=True, check_finite=False)
-    kept = values > RANK_TOL * max(values[-1], np.finfo(np.float64).tiny)
-    return np.asarray(X.T @ (vectors[:, kept] / np.sqrt(values[kept])))
+    least = max(RANK_TOL * values[-1], rounding, np.finfo(np.float64).tiny)
+    turn = vectors[:, values > least] / np.sqrt(values[values > least])
+    basis = np.asarray(X.T @ turn)
+    return basis - np.outer(mean, root @ turn) if sparse_rows else basis

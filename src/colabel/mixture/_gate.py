@@ -106,10 +106,12 @@ class SoftmaxGate(BaseEstimator):
         assert self.solution is not None
         return self.solution.coef
 
-    def take_up(self, features: Features, coef: Floats) -> None:
-        """Go on with other features, and the weights that say the same of them."""
+    def take_up(self, features: Features, coef: Floats, lift: Floats) -> None:
+        """Go on with other features, weights that say the same of them, and higher intercepts."""
         assert self.solution is not None
-        self.features, self.solution = features, replace(self.solution, coef=coef)
+        intercept = self.solution.intercept + lift
+        self.features = features
+        self.solution = replace(self.solution, coef=coef, intercept=intercept)
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""
