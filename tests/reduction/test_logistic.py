@@ -179,3 +179,14 @@ def test_raw_real_data_converge_quickly(real_data):
     labels = np.asarray(data.Y)[:, :20]
     fitted = BatchLogisticRegression(max_iter=100).fit_labels(data.X, labels.T)
     assert fitted[0].n_iter_ < 40
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("max_iter", 0), ("max_iter", "x"), ("tol", -1.0), ("C", 0.0)]
+)
+def test_parameters_that_make_no_sense_are_refused(toy, name, value):
+    X, Y = toy
+    model = BatchLogisticRegression(**{name: value})
+    for fit in (lambda: model.fit(X, Y[:, 0]), lambda: model.fit_labels(X, [Y[:, 0]])):
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            fit()

@@ -63,8 +63,12 @@ class ReductionClassifier(MetaClassifier):
     def _inner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        usual = BatchLogisticRegression()
+        usual = self._usual()
         return usual.set_fit_request(sample_weight=True) if routing_enabled() else usual
+
+    def _usual(self) -> BatchLogisticRegression:
+        """Return the default of ``estimator``."""
+        return BatchLogisticRegression()
 
     def _fresh(self) -> Any:
         return clone(self._inner())

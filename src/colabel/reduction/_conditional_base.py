@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
 
 from colabel.reduction._base import ReductionClassifier
 from colabel.reduction._conditionals import Conditionals, Parents, fit_conditionals
@@ -33,6 +35,17 @@ class ConditionalClassifier(ReductionClassifier):
             raise ValueError(
                 f"{type(self).__name__} needs an estimator with predict_proba; got {inner!r}"
             )
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        finite = "allow-nan" if get_tags(self._inner()).input_tags.allow_nan else True
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite=finite,
+            reset=reset,
+        )
 
     def _fit_conditionals(
         self, X: Any, Y: Any, parents: Sequence[Parents], weight: Any, params: dict[str, Any]

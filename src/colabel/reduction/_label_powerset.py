@@ -11,9 +11,14 @@ from colabel._sklearn import n_rows, one_score_per_class
 from colabel.decoders import BaseDecoder
 from colabel.learners.label_sets import label_sets
 from colabel.reduction._base import ReductionClassifier
+from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.scores import Support
 
 __all__ = ["LabelPowerset"]
+
+# Of hundreds of label sets the optimum comes slowly: those of enron take six times as long to 1e-8,
+# and no more of them are predicted right.
+TOL = 1e-4
 
 
 class LabelPowerset(ReductionClassifier):
@@ -25,8 +30,9 @@ class LabelPowerset(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, default=BatchLogisticRegression()
-        Any multi-class classifier; cloned. ``None`` is multinomial logistic regression.
+    estimator : scikit-learn classifier, default=BatchLogisticRegression(tol=1e-4)
+        Any multi-class classifier; cloned. ``None`` is multinomial logistic regression, within a
+        ten-thousandth of its optimum, which is about where scikit-learn's stops.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"support_mode"``: the most probable label set.
     empty : {"allow", "forbid"}, default="allow"
@@ -40,6 +46,12 @@ class LabelPowerset(ReductionClassifier):
         ``None`` where training data has a single label set.
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.
+
+    Notes
+    -----
+    An evaluation of the default's objective takes ``4 n_samples n_labelsets min(n_samples,
+    n_features)`` flops, a fit some ten to two hundred of them: a tenth of a second on scene, half a
+    minute on the 545 label sets of enron.
 
     Examples
     --------
@@ -64,6 +76,9 @@ class LabelPowerset(ReductionClassifier):
         self.estimator = estimator
         self.decoder = decoder
         self.empty = empty
+
+    def _usual(self) -> BatchLogisticRegression:
+        return BatchLogisticRegression(tol=TOL)
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
         self.labelings_, code = label_sets(Y)

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from colabel._parameters import check_real
+from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel.learners.log_linear import fit_multinomial
 from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
@@ -164,6 +164,8 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         if not (isinstance(self.C, float) and np.isposinf(self.C)):
             check_real(self.C, "C", above=0.0)
         check_real(self.l1_ratio, "l1_ratio", least=0.0, most=1.0)
+        check_whole(self.max_iter, "max_iter", least=1)
+        check_real(self.tol, "tol", least=0.0)
         return {
             "penalty": (1.0 - self.l1_ratio) / self.C,
             "l1": self.l1_ratio / self.C,

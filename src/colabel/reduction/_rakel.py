@@ -17,6 +17,7 @@ from colabel.decoders import BaseDecoder
 from colabel.learners.seeds import seeded
 from colabel.reduction._base import ReductionClassifier
 from colabel.reduction._label_powerset import LabelPowerset
+from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.scores import Modular
 
 __all__ = ["RAkEL"]
@@ -36,8 +37,8 @@ class RAkEL(ReductionClassifier):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier, default=BatchLogisticRegression()
-        Any multi-class classifier; cloned for each model.
+    estimator : scikit-learn classifier, default=BatchLogisticRegression(tol=1e-4)
+        Any multi-class classifier; cloned for each model. ``None`` is that of ``LabelPowerset``.
     labelset_size : int, default=3
         ``k``, the labels of a model; all labels, where there are fewer.
     n_models : int or None, default=None
@@ -117,6 +118,9 @@ class RAkEL(ReductionClassifier):
         self.empty = empty
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _usual(self) -> BatchLogisticRegression:
+        return LabelPowerset()._usual()
 
     def _fit_rows(self, X: Any, Y: Labels, weight: Any, params: dict[str, Any]) -> None:
         rng = check_random_state(self.random_state)
