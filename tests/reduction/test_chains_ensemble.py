@@ -163,6 +163,10 @@ def test_votes_do_not_follow_later_changes_of_parameters(data):
         ({"n_chains": True}, "n_chains must be a whole number of at least 1, not True"),
         ({"max_samples": 0.0}, "max_samples must be a positive number, not 0.0"),
         ({"max_samples": np.inf}, "max_samples must be a positive number, not inf"),
+        (
+            {"max_samples": 5.0},
+            "max_samples must be a share of at most 1, or a whole number",
+        ),
         ({"max_samples": "all"}, "max_samples must be a positive number, not 'all'"),
         ({"max_samples": True}, "max_samples must be a positive number, not True"),
     ],

@@ -129,6 +129,11 @@ class ChainEnsemble(ConditionalClassifier):
         share = self.max_samples
         if share is not None:
             check_real(share, "max_samples", above=0.0)
+            if not isinstance(share, Integral) and share > 1.0:
+                raise ValueError(
+                    f"max_samples must be a share of at most 1, or a whole number of rows, not "
+                    f"{share!r}"
+                )
         self._voted = self.vote  # fitted chains vote by it, whatever the parameter becomes
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
