@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["label_sets"]
+__all__ = ["first_of_each", "label_sets"]
 
 # Entries of a sparse label matrix made dense at a time.
 BLOCK_ENTRIES = 2**24
@@ -39,16 +39,33 @@ def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     >>> labelings.tolist(), code.tolist()
     ([[0, 1], [1, 0]], [0, 1, 0])
     """
+    first, code = first_of_each(Y)
+    labelings = Y[first].toarray() if sparse.issparse(Y) else Y[first]
+    return labelings.astype(np.int8), code
+
+
+def first_of_each(Y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find a row of each label set, in lexicographic order, and which set each row is.
+
+    Parameters
+    ----------
+    Y : array or CSR array of shape (n_samples, n_labels), in {0, 1}
+
+    Returns
+    -------
+    first : ndarray of shape (n_labelsets,), int64
+    code : ndarray of shape (n_samples,), int64
+        ``Y[first][code]`` is ``Y``.
+    """
     packed = _pack(Y)
     as_one = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
     _, first, code = np.unique(as_one, return_index=True, return_inverse=True)
-    labelings = np.unpackbits(packed[first], axis=1, count=Y.shape[1]).astype(np.int8)
-    return labelings, code.reshape(-1).astype(np.int64)
+    return first.astype(np.int64), code.reshape(-1).astype(np.int64)
 
 
 def _pack(Y: Any) -> NDArray[np.uint8]:
     if not sparse.issparse(Y):
-        return np.packbits(Y, axis=1)
+        return np.ascontiguousarray(np.packbits(Y != 0, axis=1))
     step = max(1, BLOCK_ENTRIES // Y.shape[1])
     starts = range(0, Y.shape[0], step)
-    return np.concatenate([np.packbits(Y[i : i + step].toarray(), axis=1) for i in starts])
+    return np.concatenate([np.packbits(Y[i : i + step].toarray() != 0, axis=1) for i in starts])

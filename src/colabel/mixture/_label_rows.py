@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colabel.learners.label_sets import first_of_each
+
 __all__ = ["LabelRows", "distinct_rows"]
 
 Floats = NDArray[np.float64]
@@ -23,8 +25,6 @@ Floats = NDArray[np.float64]
 SPARSE_DENSITY = 0.05
 # Cells of a block's table of likelihoods: half a megabyte, which a core's own cache holds.
 BLOCK_CELLS = 1 << 16
-# Rows made dense at a time while they are packed.
-PACK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,7 @@ def distinct_rows(Y: Any, weight: Floats | None = None) -> tuple[LabelRows, NDAr
     -----
     O(n_samples n_labels) to pack eight labels in a byte, and a sort of the packed rows.
     """
-    _, first, place = np.unique(_pack(Y), return_index=True, return_inverse=True)
-    place = place.reshape(-1)
+    first, place = first_of_each(Y)
     counts = np.bincount(place, weight, minlength=len(first)).astype(np.float64)
     return LabelRows(_for_products(Y[first]), counts), place
 
@@ -89,17 +88,6 @@ def _for_products(labelings: Any) -> Any:
     if n_on < SPARSE_DENSITY * labelings.shape[0] * labelings.shape[1]:
         return sparse.csr_array(labelings, dtype=np.float64)
     return (labelings.toarray() if is_sparse else labelings).astype(np.float64)
-
-
-def _pack(Y: Any) -> NDArray[np.void]:
-    """Pack each row into one item that sorts as the row does."""
-    n, n_labels = Y.shape
-    width = -(-n_labels // 8)
-    packed = np.empty((n, width), dtype=np.uint8)
-    for r in _slices(n, max(1, PACK_CELLS // n_labels)):
-        rows = Y[r].toarray() if sparse.issparse(Y) else Y[r]
-        packed[r] = np.packbits(rows != 0, axis=1)
-    return packed.view(f"V{width}").ravel()
 
 
 def _slices(n_rows: int, step: int) -> Iterator[slice]:
