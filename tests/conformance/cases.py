@@ -1,5 +1,7 @@
 """Every decoder with every table it accepts, and the truth about their objectives."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -54,11 +56,6 @@ def all_values(decoder, scores, nonempty=False):
     return values.reshape(scores.n_samples, len(Z)), Z
 
 
-def optimum(decoder, scores, nonempty=False):
-    """Best objective of each row, over all labelings."""
-    return all_values(decoder, scores, nonempty)[0].max(axis=1)
-
-
 def close(a, b):
     np.testing.assert_array_equal(np.isneginf(a), np.isneginf(b))
     a, b = a[np.isfinite(a)], b[np.isfinite(b)]
@@ -66,7 +63,23 @@ def close(a, b):
     np.testing.assert_allclose(a / scale, b / scale, atol=1e-10)
 
 
-def augmented_values(decoder, scores, loss, Y, nonempty):
-    values, Z = all_values(decoder, scores, nonempty)
+def augmented_values(decoder, scores, loss, Y):
+    values, Z = all_values(decoder, scores)
     added = loss.value(np.repeat(Y, len(Z), axis=0), np.tile(Z, (len(Y), 1)))
     return values + added.reshape(values.shape)
+
+
+@cache
+def drawn(decoder, table, seed, n_labels):
+    """A table that is drawn once for all losses, and the objective of all of its labelings."""
+    scores = draw(decoder, table, seed, n_labels)
+    return scores, all_values(decoder, scores)[0]
+
+
+@cache
+def drawn_losses(loss, seed, n_labels):
+    """True labels, and the loss of all labelings: (n_samples, n_labelings)."""
+    Y = instances.labels(seed, n_labels=n_labels, density=(seed % 5) / 4)
+    Z = oracles.all_labelings(n_labels)
+    found = loss.value(np.repeat(Y, len(Z), axis=0), np.tile(Z, (len(Y), 1)))
+    return Y, found.reshape(len(Y), len(Z))

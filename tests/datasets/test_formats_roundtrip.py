@@ -263,7 +263,7 @@ def read_or_refuse(name, raw, options):
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-@settings(calm, max_examples=150)
+@settings(calm, max_examples=75)
 @given(data=st.data())
 def test_a_damaged_file_reads_or_is_refused(name, data):
     raw, options = ORIGINALS[name]

@@ -54,7 +54,8 @@ def smallest_maximisers(scores):
 
 def losses(Y, Z, loss):
     """The loss of every labeling for every true one: (n_samples, n_labelings)."""
-    return np.array([loss.value(np.tile(y, (len(Z), 1)), Z) for y in Y])
+    found = loss.value(np.repeat(Y, len(Z), axis=0), np.tile(Z, (len(Y), 1)))
+    return found.reshape(len(Y), len(Z))
 
 
 def tolerance(scores):

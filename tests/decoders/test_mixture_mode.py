@@ -11,7 +11,7 @@ from colabel.decoders.mixture_mode import MixtureMode
 from colabel.scores import Mixture
 from decoders import oracles_mixture as truth
 
-N_PROBLEMS = 2000
+N_PROBLEMS = 1000
 
 
 def check_exact(decoder, scores, nonempty, *, ties=True):

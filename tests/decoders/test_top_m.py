@@ -14,7 +14,7 @@ from decoders import oracles_mixture as truth
 @pytest.mark.parametrize("table", [Mixture, Modular, Support])
 @pytest.mark.parametrize("regime", truth.REGIMES)
 def test_top_labelings_equal_a_sort_of_all(table, regime):
-    for j, scores in enumerate(truth.batches(table, regime, 2000, max_labels=7)):
+    for j, scores in enumerate(truth.batches(table, regime, 1000, max_labels=7)):
         known = len(scores.labelings) if table is Support else 2**scores.n_labels
         m = min(known, (1, 2, 5, 9)[j % 4])
         labelings, values = top_m(scores, m)

@@ -41,12 +41,19 @@ def decode(**environment):
     return run.stdout.splitlines()
 
 
+@pytest.fixture(scope="module")
+def first_call(tmp_path_factory):
+    """Return what a process printed that found nothing on disk, and the folder that it filled."""
+    folder = tmp_path_factory.mktemp("kernels")
+    return decode(NUMBA_CACHE_DIR=str(folder)), folder
+
+
 @compiled
-def test_the_first_call_says_so_and_the_second_finds_it_on_disk(tmp_path):
-    first = decode(NUMBA_CACHE_DIR=str(tmp_path))
+def test_the_first_call_says_so_and_the_second_finds_it_on_disk(first_call):
+    first, folder = first_call
     assert any(line.startswith("compiling mixture_mode for the first time") for line in first)
     assert any(line.startswith("compiled mixture_mode in") for line in first)
-    assert decode(NUMBA_CACHE_DIR=str(tmp_path)) == first[-1:] == ["[[1, 1]]"]
+    assert decode(NUMBA_CACHE_DIR=str(folder)) == first[-1:] == ["[[1, 1]]"]
 
 
 @compiled
@@ -108,9 +115,9 @@ def test_processes_that_compile_together_do_not_mix_up_their_code(tmp_path):
 
 
 @compiled
-def test_kernels_are_kept_in_files_named_for_what_they_were_compiled_for(tmp_path):
-    decode(NUMBA_CACHE_DIR=str(tmp_path))
-    names = [path.stem.rpartition(".")[2] for path in tmp_path.rglob("mixture_mode.*.nbc")]
+def test_kernels_are_kept_in_files_named_for_what_they_were_compiled_for(first_call):
+    _, folder = first_call
+    names = [path.stem.rpartition(".")[2] for path in folder.rglob("mixture_mode.*.nbc")]
     assert names
     assert all(len(name) == 16 for name in names)
 

@@ -10,7 +10,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kill_runs.py"
 # The script itself kills a hundred by default.
-N_KILLS = int(os.environ.get("COLABEL_KILLS", "26"))
+N_KILLS = int(os.environ.get("COLABEL_KILLS", "20"))
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 

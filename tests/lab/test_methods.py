@@ -19,6 +19,7 @@ SMALL = {
     "br-gb": {"n_trees": 5},
     "powset-gb": {"n_trees": 5},
     "cdn": {"n_samples": 10},
+    "rakel": {"n_models": 4},
     "bpmll": {"patience": 1, "n_models": 2},
     "cbm-lr": {"n_components": 3, "n_steps": 2},
     "cbm-gb": {"n_components": 3, "n_steps": 2},
@@ -36,7 +37,8 @@ def test_every_name_is_listed_once_with_and_without_suffix():
 @pytest.mark.parametrize("name", list_methods())
 def test_every_name_builds_a_fresh_estimator_that_fits_and_does_what_it_says(name, toy):
     X, Y = toy
-    small = SMALL.get(name.partition("+")[0])
+    base, rule, _ = name.partition("+")
+    small = SMALL.get(base, {}) | ({"cv": 2} if rule else {})
     estimator = make(name, small, seed=0)
     assert estimator is not make(name, small, seed=0)
     assert estimator.fit(X, Y).predict(X).shape == Y.shape

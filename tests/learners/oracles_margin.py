@@ -1,7 +1,5 @@
 """Slow truths about structured support vector machines: all labelings, a generic convex solver."""
 
-from itertools import product
-
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
@@ -10,10 +8,7 @@ from colabel.decoders import Exhaustive, GraphCut, Threshold
 from colabel.learners.margin import MarginProblem
 from colabel.losses import FBeta
 from colabel.models import LinearPairwise, SpinPairwise, frequent_pairs
-
-
-def labelings(V):
-    return np.array(list(product([0, 1], repeat=V)), dtype=np.int8)
+from oracles import all_labelings as labelings
 
 
 def oracles(edges):

@@ -1,5 +1,6 @@
 """Random and degenerate truths, predictions, scores and weights, each from its seed."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,12 @@ class Problem(NamedTuple):
     weights: np.ndarray | None
 
 
+@cache
 def problem(seed, n_labels=None):
-    """Return one problem; the seed's digits choose what is degenerate about it."""
+    """Return one problem; the seed's digits choose what is degenerate about it.
+
+    It is drawn once for all tests: nobody may change it.
+    """
     rng = np.random.default_rng(seed)
     shape = int(rng.integers(1, 9)), n_labels or int(rng.integers(2, 6))
     Y, Z = (_labels(rng, shape, int(rng.integers(6))) for _ in "YZ")
