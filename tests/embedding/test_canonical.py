@@ -175,20 +175,23 @@ def strong_table(seed, strength):
 
 
 def test_annealing_starts_where_there_is_one_optimum():
-    for seed in range(40):
-        table = strong_table(seed, 10.0 ** (seed % 4 - 1))
+    tables = [strong_table(seed, 10.0 ** (seed % 4 - 1)) for seed in range(40)]
+    heats = []
+    for table in tables:
         heat = hot_enough(table.dense())
         steepest = np.abs(table.dense()).sum(axis=1).max() / 4.0
         assert heat >= steepest
         assert heat == 1.0 or heat < 2.0 * steepest
-        ends = []
-        for start in (np.zeros((20, 8)), np.ones((20, 8)), expit(table.unary)):
-            means = start.copy()
-            for _ in range(3000):
-                means = expit((table.unary + means @ table.dense()) / heat)
-            ends.append(means)
-        np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
-        np.testing.assert_allclose(ends[2], ends[0], atol=1e-6)
+        heats.append(heat)
+    # Of each table: the unaries of its samples, its couplings, its heat.
+    unary = np.stack([table.unary for table in tables])
+    couplings = np.stack([table.dense() for table in tables])
+    heat = np.array(heats)[:, None, None]
+    ends = np.stack([np.zeros(unary.shape), np.ones(unary.shape), expit(unary)])
+    for _ in range(3000):
+        ends = expit((unary + ends @ couplings) / heat)
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
+    np.testing.assert_allclose(ends[2], ends[0], atol=1e-6)
 
 
 def test_a_hotter_start_changes_nothing_and_a_colder_one_loses():

@@ -33,7 +33,7 @@ ALL = [
     LabelStacking(),
     LabelStacking(search="exact"),
     DualSetBoosting(n_rounds=3, random_state=0),
-    CoupledSets(random_state=0),
+    CoupledSets(n_folds=2, random_state=0),
     OnePerSetClassifier(BinaryRelevance()),
     OnePerSetClassifier(LabelPowerset(), rule="argmax"),
 ]

@@ -35,7 +35,7 @@ EXACT = [
 DRAWN = [
     DualSetBoosting(TREE, n_rounds=3, random_state=0),
     DualSetBoosting(TREE, n_rounds=3, reuse=False, inputs="true", random_state=1),
-    CoupledSets(TREE, random_state=0),
+    CoupledSets(TREE, n_folds=3, random_state=0),
     CoupledSets(TREE, n_folds=2, random_state=1),
 ]
 

@@ -12,7 +12,7 @@ from colabel.metrics import _inputs
 from metrics import oracles_metrics as oracle
 from metrics.instances_metrics import problem
 
-SEEDS = range(300)
+SEEDS = range(200)
 SCIKIT_LEARN = {
     "ranking_loss": sk.label_ranking_loss,
     "coverage": sk.coverage_error,

@@ -182,10 +182,10 @@ def test_a_learner_may_be_given_with_steps_of_its_own(inference):
     X, Y = make(n=30)
     options = {"inference": inference, "lambda_w": 0.05}
     usual = fitted(X, Y, **options)
-    long = AveragedDescent(500, rate=0.02, batch=10)
+    long = AveragedDescent(200, rate=0.02, batch=10)
     short = AveragedDescent(3, rate=1.0, batch=10)
     near, far = (fitted(X, Y, learner=learner, **options) for learner in (long, short))
-    assert near.n_iter_ == 500
+    assert near.n_iter_ == 200
     assert usual.objective_ - usual.gap_ <= near.objective_ <= 1.05 * usual.objective_
     assert far.objective_ > near.objective_
     np.testing.assert_array_equal(fitted(X, Y, learner=short, **options).coef_, far.coef_)
