@@ -20,6 +20,7 @@ SMALL = {
     "powset-gb": {"n_trees": 5},
     "cdn": {"n_samples": 10},
     "rakel": {"n_models": 4},
+    "sml": {"tol": 0.1},
     "bpmll": {"patience": 1, "n_models": 2},
     "cbm-lr": {"n_components": 3, "n_steps": 2},
     "cbm-gb": {"n_components": 3, "n_steps": 2},

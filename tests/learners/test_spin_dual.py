@@ -30,7 +30,7 @@ def test_objective_equals_that_of_a_generic_solver(seed, loss, sign):
 
 @pytest.mark.parametrize("sign", SIGNS)
 def test_more_labels_than_a_byte_has_bits(sign):
-    problem = spin_problem(3, n=12, d=3, V=9, sign=sign, penalty=0.05)
+    problem = spin_problem(3, n=6, d=3, V=9, sign=sign, penalty=0.05)
     found = SpinDual(tol=1e-4, max_iter=3000).solve(problem)
     bundle = CuttingPlane(tol=1e-3).solve(problem)
     assert found.converged
@@ -39,7 +39,7 @@ def test_more_labels_than_a_byte_has_bits(sign):
 
 
 def test_the_lower_bound_rises():
-    found = SpinDual(1e-6, 500).solve(spin_problem(4, n=30, d=3, V=5, sign="repulsive"))
+    found = SpinDual(1e-6, 200).solve(spin_problem(4, n=30, d=3, V=5, sign="repulsive"))
     assert np.all(np.diff(found.lower) >= -1e-12)
 
 
