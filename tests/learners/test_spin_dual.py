@@ -13,7 +13,7 @@ SIGNS = ["any", "attractive", "repulsive"]
 
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("loss", [FBeta(), Hamming(), Jaccard(), Subset()], ids=str)
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", range(4))
 def test_objective_equals_that_of_a_generic_solver(seed, loss, sign):
     problem = spin_problem(seed, sign=sign, loss=loss)
     expected, _ = slow_minimum(problem)
