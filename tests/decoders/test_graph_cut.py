@@ -11,7 +11,7 @@ from colabel.scores import Modular, Pairwise
 from decoders import oracles_cut as oracle
 
 # 8 rows of each: at least 2 000 problems a regime.
-SEEDS = range(200)
+SEEDS = range(250)
 
 
 @pytest.fixture(params=[False, True], ids=["sparse", "dense"])

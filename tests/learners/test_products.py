@@ -28,12 +28,13 @@ def test_sparse_products_are_dense_ones(density, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("products", [DenseProducts, SparseProducts])
-def test_features_that_do_not_vary_have_no_variance(products, dtype):
+@pytest.mark.parametrize("n", [7, 500, 20_000])
+def test_features_that_do_not_vary_have_no_variance(n, products, dtype):
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        weight = rng.uniform(0.1, 1.0, 500)
-        varies = rng.normal(size=(500, 1))
-        same = np.full((500, 1), rng.normal() * 10.0 ** rng.integers(-9, 9))
+        weight = rng.uniform(0.1, 1.0, n) if seed % 2 else np.ones(n)
+        varies = rng.normal(size=(n, 1))
+        same = np.full((n, 1), rng.normal() * 10.0 ** rng.integers(-9, 9))
         X = np.hstack([same, varies, same + 1e-2 * np.abs(same) * varies])
         if products is SparseProducts:
             X = sparse.csr_array(X)
@@ -42,3 +43,11 @@ def test_features_that_do_not_vary_have_no_variance(products, dtype):
         assert variance[0] == 0.0
         expected = expected * np.array([1.0, (1e-2 * same[0, 0]) ** 2])
         np.testing.assert_allclose(variance[1:], expected, rtol=5e-3)
+
+
+def test_entries_that_stand_twice_are_added_up_in_a_copy():
+    X = sparse.csr_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]), np.array([0, 2, 3])))
+    mean, variance = SparseProducts(X, np.float64).moments(np.ones(2))
+    np.testing.assert_allclose(mean, [1.5, 2.5])
+    np.testing.assert_allclose(variance, [2.25, 6.25])
+    assert X.nnz == 3

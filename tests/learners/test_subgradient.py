@@ -33,7 +33,7 @@ def test_ends_at_the_minimum_of_a_generic_solver_and_within_the_gap(loss, sign, 
     problem = spin_problem(SIGNS.index(sign), penalty=1.0, loss=loss, sign=sign)
     least, _ = slow_minimum(problem)
     # Steps of 1 / (lambda (t + 1)), which suit a strongly convex objective.
-    learner = SubgradientDescent(500, exponent=1.0, average=average, random_state=1)
+    learner = SubgradientDescent(1000, exponent=1.0, average=average, random_state=1)
     found = learner.solve(problem)
     value = objective(problem, found.coef)
     assert value == pytest.approx(found.history[-1], rel=1e-12)
@@ -71,7 +71,7 @@ def test_a_minimum_without_a_kink_is_proved():
     assert found.converged
     assert 0.0 <= found.gap <= 1e-3 * found.history[-1]
     assert found.history[-1] <= slow_minimum(problem)[0] + found.gap
-    strict = clone(learner).set_params(n_steps=500, tol=1e-15).solve(problem)
+    strict = clone(learner).set_params(tol=1e-15).solve(problem)
     assert not strict.converged
 
 

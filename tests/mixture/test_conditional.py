@@ -262,19 +262,22 @@ def test_an_offset_of_the_features_does_not_matter(wide, container):
         np.testing.assert_allclose(found, expected, atol=atol)
 
 
-def test_single_precision_is_that_of_centred_rows(monkeypatch):
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_single_precision_is_that_of_centred_rows(container, monkeypatch):
     X, Y = planted()
     expected = ConditionalBernoulliMixture(**QUICK).fit(X, Y).joint_log_prob(X, Y).mean()
     monkeypatch.setattr(_features, "SINGLE", 0)
-    clf = ConditionalBernoulliMixture(**QUICK).fit(X + 1e7, Y)
+    moved = container(X + 1e7)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(moved, Y)
     assert clf.models_[0].gate.features.dtype is np.float32
-    assert clf.joint_log_prob(X + 1e7, Y).mean() == pytest.approx(expected, abs=1e-3)
+    assert clf.joint_log_prob(moved, Y).mean() == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize("n", [11, 2])
 @pytest.mark.parametrize("value", [0.1, 1e-9, -7e5])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_constant_features_say_nothing_of_rows_elsewhere(value, container):
-    X, Y = np.full((11, 3), value), np.arange(11)[:, None] % 2
+def test_constant_features_say_nothing_of_rows_elsewhere(n, value, container):
+    X, Y = np.full((n, 3), value), np.arange(n)[:, None] % 2
     clf = ConditionalBernoulliMixture(2, random_state=0).fit(container(X), Y)
     assert clf.models_[0].gate.features.unit == 1.0
     elsewhere = clf.predict_proba(container(X + 0.01))
@@ -298,6 +301,13 @@ def test_features_beyond_double_precision_are_refused_when_predicting_too():
     clf = ConditionalBernoulliMixture(**QUICK).fit(X, Y)
     with pytest.raises(ValueError, match="X holds 1e\\+300, whose square is beyond double"):
         clf.predict(np.where(np.arange(60)[:, None] == 5, 1e300, X))
+
+
+def test_what_is_refused_goes_by_the_fit_not_by_later_parameters():
+    X, Y = planted(n=60)
+    clf = ConditionalBernoulliMixture(**QUICK).fit(X, Y).set_params(experts="boosting")
+    with pytest.raises(ValueError, match="whose square is beyond double"):
+        clf.predict(1e300 * X)
 
 
 def test_the_empty_set_is_predicted_only_if_training_data_have_it():

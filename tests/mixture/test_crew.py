@@ -68,12 +68,46 @@ def test_jobs_that_nobody_has_begun_are_dropped_after_an_error(n_threads):
     assert run([partial(int, "3")] * 3) == [3, 3, 3]
 
 
-def test_threads_end_with_the_function():
+def test_an_interrupt_ends_the_jobs_of_jobs_too():
+    """The second job is interrupted; those that the first has brought along are not begun."""
+    run, done, started, begun = runner(2), [], threading.Event(), threading.Event()
+
+    def interrupted():
+        raise KeyboardInterrupt("first")
+
+    def late():
+        begun.set()
+        time.sleep(0.01)
+        done.append(1)
+
+    def first():
+        assert started.wait(10)
+        return run([late] * 200)
+
+    def second():
+        started.set()
+        assert begun.wait(10)
+        return run([interrupted] + [late] * 200)
+
+    with pytest.raises(KeyboardInterrupt, match="first"):
+        run([first, second])
+    assert len(done) < 100
+    assert run([partial(int, "3")] * 3) == [3, 3, 3]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_threads_end_with_the_function(fails):
     before = set(threading.enumerate())
     run = runner(4)
     crew = set(threading.enumerate()) - before
     assert len(crew) == 3
-    del run
+    jobs = [partial(sum, [1], int(fails) * [run] or 0)] * 9 + [partial(id, run)] * 9
+    if fails:
+        with pytest.raises(TypeError):
+            run(jobs)
+    else:
+        run(jobs)
+    del run, jobs
     gc.collect()
     for thread in crew:
         thread.join(timeout=10)

@@ -41,7 +41,7 @@ def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """
     first, code = first_of_each(Y)
     labelings = Y[first].toarray() if sparse.issparse(Y) else Y[first]
-    return labelings.astype(np.int8), code
+    return (labelings != 0).astype(np.int8), code
 
 
 def first_of_each(Y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

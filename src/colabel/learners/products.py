@@ -54,11 +54,12 @@ class DenseProducts:
         """Weighted mean and variance of each feature; exactly zero where it is but rounding."""
         share = (weight / weight.sum()).astype(self.dtype)
         mean = share @ self.X
-        variance = np.zeros(self.shape[1])
+        rest, squares = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         for rows in self.blocks(self.shape[1]):
             centred = self.X[rows] - mean
-            variance += share[rows] @ np.square(centred, out=centred)
-        mean = mean.astype(np.float64)
+            rest += share[rows] @ centred  # rounding of the mean
+            squares += share[rows] @ np.square(centred, out=centred)
+        variance, mean = squares - rest**2, mean.astype(np.float64) + rest
         rounding = LAST_DIGITS * np.finfo(self.dtype).eps
         return mean, np.where(variance > (rounding * mean) ** 2, variance, 0.0)
 
@@ -72,6 +73,9 @@ class SparseProducts:
 
     def __init__(self, X: Any, dtype: Any) -> None:
         self.X = sparse.csr_array(X, dtype=dtype)
+        if not self.X.has_canonical_format:
+            self.X = self.X.copy()  # the user's stays as it is
+            self.X.sum_duplicates()
         self.dtype = np.dtype(dtype)
         self.shape = self.X.shape
 
@@ -104,7 +108,8 @@ class SparseProducts:
         squared = np.square(self.X.data, dtype=np.float64)
         squared = sparse.csr_array((squared, self.X.indices, self.X.indptr), shape=self.shape)
         squares = np.asarray(share @ squared)
-        variance, rounding = squares - mean**2, LAST_DIGITS * np.finfo(np.float64).eps
+        variance = squares - mean**2
+        rounding = max(LAST_DIGITS, self.shape[0]) * np.finfo(np.float64).eps
         return mean, np.where(variance > rounding * squares, variance, 0.0)
 
     def take(self, rows: NDArray[np.int64]) -> SparseProducts:

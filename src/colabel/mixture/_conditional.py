@@ -112,10 +112,10 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     A logistic M-step costs ``4 m_steps n D K L`` flops at most: rows with a ten-thousandth of a
     component's weight are left out, and labels that do not vary within a component are constants.
     With fewer rows than features, and at most 6000, the features are rotated to the span of the
-    rows, which changes no optimum; not with an L1 part, whose optimum it would change. From 131 072
-    features of rows on, matrix products of a fit are in single precision, sums in double. EM finds
-    a local optimum. The mode is exact unless ``decode(X).certified`` says otherwise: a search ends
-    at 100 000 nodes, far more than any of the field's data took.
+    rows, which changes no optimum; not with an L1 part, whose optimum it would change. Beyond
+    131 072 entries of ``X`` matrix products of a fit are in single precision, sums in double. EM
+    finds a local optimum. The mode is exact unless ``decode(X).certified`` says otherwise: a search
+    ends at 100 000 nodes, far more than any of the field's data took.
 
     References
     ----------
@@ -181,7 +181,8 @@ class ConditionalBernoulliMixture(WeightedClassifier):
 
     def _fit(self, X: Any, Y: NDArray[np.int8], **given: Any) -> None:
         weight: Floats | None = given["sample_weight"]
-        if self._is_logistic():
+        self._squares = self._is_logistic()
+        if self._squares:
             check_magnitude(X)
         weight = np.ones(len(Y)) if weight is None else weight
         rows = np.flatnonzero(weight)
@@ -251,7 +252,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         return model, np.array(history)
 
     def _scores(self, X: Any) -> Mixture:
-        if self._is_logistic():
+        if self._squares:  # as it was fitted, whatever the parameters have become
             check_magnitude(X)
         with one_blas_thread():
             parts = [model.table(X) for model in self.models_]

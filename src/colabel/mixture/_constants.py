@@ -62,8 +62,8 @@ class Constants:
         total = gamma.sum(axis=1, keepdims=True)
         # A label that no row has on, or all rows, is as rare as half a row more would make it.
         least = 0.5 * unit / (total.sum() + unit)
-        base = np.clip(on.sum(axis=0) / total.sum(), least, 1.0 - least)
-        prior_on, prior_off = PRIOR * unit * base, PRIOR * unit * (1.0 - base)
+        rates = (np.maximum(part.sum(axis=0) / total.sum(), least) for part in (on, off))
+        prior_on, prior_off = (PRIOR * unit * rate for rate in rates)
         log_odds = np.log(on + prior_on) - np.log(off + prior_off)
         is_on, is_off = np.logaddexp(0.0, -log_odds), np.logaddexp(0.0, log_odds)
         prior = np.where(total > 0, prior_on * is_on + prior_off * is_off, 0.0)

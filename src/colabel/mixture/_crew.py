@@ -57,9 +57,14 @@ class _Crew:
         with self.changed:
             self.open += [(batch, place) for place in reversed(range(len(jobs)))]
             self.changed.notify_all()
-        self.work(batch.is_done)
+        try:
+            self.work(batch.is_done)
+        except BaseException as error:
+            self._give_up(batch, error)
+            raise
         if batch.error is not None:
-            raise batch.error
+            first, batch.error = batch.error, None  # its traceback would keep the batch
+            raise first
         return batch.results
 
     def work(self, is_done: Callable[[], bool]) -> None:
@@ -71,25 +76,29 @@ class _Crew:
                     return
                 batch, place = self.open.pop()
             self._do(batch, place)
+            del batch  # and all that its jobs hold, while this thread waits
 
     def _do(self, batch: _Batch, place: int) -> None:
         try:
             batch.results[place] = batch.jobs[place]()
         except BaseException as error:
             self._give_up(batch, error)
-        with self.changed:
-            batch.n_left -= 1
-            if batch.is_done():
+        finally:
+            with self.changed:
+                batch.n_left -= 1
                 self.changed.notify_all()
 
     def _give_up(self, batch: _Batch, error: BaseException) -> None:
-        """Keep the first error of a batch, and leave alone the jobs that nobody has begun."""
+        """Leave alone the jobs of a batch that nobody has begun; those of all, if interrupted."""
         with self.changed:
-            if batch.error is None:
-                batch.error = error
-            others = [job for job in self.open if job[0] is not batch]
-            batch.n_left -= len(self.open) - len(others)
-            self.open = others
+            waiting = {other for other, _ in self.open}
+            for other in {batch} if isinstance(error, Exception) else {batch, *waiting}:
+                if other.error is None:
+                    other.error = error
+            for other, _ in self.open:
+                other.n_left -= other.error is not None
+            self.open = [job for job in self.open if job[0].error is None]
+            self.changed.notify_all()
 
     def is_closed(self) -> bool:
         """Return whether no more jobs will come."""

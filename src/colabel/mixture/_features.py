@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator
 
-from colabel.learners.products import Products, make_products
+from colabel.learners.products import DenseProducts, Products, make_products
 
 __all__ = ["Features"]
 
@@ -60,13 +60,14 @@ class Features(BaseEstimator):
 
     def fit(self, X: Any, weight: Floats) -> Self:
         """Learn the scale, the mean and the basis."""
-        mean, variance = make_products(X).moments(weight)
+        products = make_products(X)
+        mean, variance = products.moments(weight)
         if self.scale and variance.any():
             self.unit = float(np.sqrt(variance.sum()))
         n, d = X.shape
         if self.rotate and n < d and n <= MOST_ROWS:
             self.rotation = _row_space(X, mean, weight)
-        if self.rotation is not None or not sparse.issparse(X):
+        if self.rotation is not None or isinstance(products, DenseProducts):
             self.shift = mean
         if n * d > SINGLE:
             self.dtype = np.float32
@@ -77,13 +78,11 @@ class Features(BaseEstimator):
         dtype = self.dtype if dtype is None else dtype
         if self.shift is None:
             return make_products(X / self.unit, dtype)
-        if not sparse.issparse(X):
-            rows = X - self.shift
-            rows = rows if self.rotation is None else rows @ self.rotation
-        elif self.rotation is None:
-            rows = X.toarray() - self.shift
-        else:
+        if sparse.issparse(X) and self.rotation is not None:
             rows = np.asarray(X @ self.rotation) - self.shift @ self.rotation
+        else:
+            rows = (X.toarray() if sparse.issparse(X) else X) - self.shift
+            rows = rows if self.rotation is None else rows @ self.rotation
         rows /= self.unit
         return make_products(rows, dtype)
 
@@ -92,7 +91,7 @@ class Features(BaseEstimator):
         return Features(scale=False)
 
     def returned(self, coef: Floats) -> tuple[Floats, Floats]:
-        """Turn weights of these features (n_models, rank) into those of the user's.
+        """Turn weights of rotated features (n_models, rank) into those of the user's.
 
         Returns
         -------
@@ -100,10 +99,10 @@ class Features(BaseEstimator):
         lift : ndarray of shape (n_models,)
             What is to be added to the intercepts.
         """
-        coef = coef / self.unit
-        coef = coef if self.rotation is None else coef @ self.rotation.T
-        shift = np.zeros(coef.shape[1]) if self.shift is None else self.shift
-        return coef, -coef @ shift
+        assert self.rotation is not None
+        assert self.shift is not None
+        coef = coef / self.unit @ self.rotation.T
+        return coef, -coef @ self.shift
 
 
 def _row_space(X: Any, mean: Floats, weight: Floats) -> Floats:

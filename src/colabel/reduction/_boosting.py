@@ -203,7 +203,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         for name, least in (("n_trees", 1), ("n_leaves", 2)):
             check_whole(getattr(self, name), name, least=least)
-        check_real(self.min_child_weight, "min_child_weight", least=0.0)
+        check_real(self.min_child_weight, "min_child_weight", above=0.0)
         for name in ("learning_rate", "feature_fraction"):
             check_real(getattr(self, name), name, above=0.0, most=1.0)
 
