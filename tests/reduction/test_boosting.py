@@ -134,7 +134,7 @@ def test_no_split_is_no_obstacle(library):
         ({"n_leaves": 1}, "n_leaves must be a whole number of at least 2"),
         ({"n_trees": 5.0}, "n_trees must be a whole number of at least 1, not 5.0"),
         ({"min_child_weight": -1.0}, "min_child_weight must be a positive number"),
-        ({"min_child_weight": "1"}, "min_child_weight must be a number of at least 0, not '1'"),
+        ({"min_child_weight": "1"}, "min_child_weight must be a positive number, not '1'"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0 and at most 1"),
         ({"feature_fraction": 2.0}, "feature_fraction must be a number above 0 and at most 1"),
     ],
