@@ -6,8 +6,6 @@ DEV_STAMP := .venv/.installed-dev
 # Two test workers on two cores: their matrix products and trees must not fight for both.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
-# A file goes to one worker, so that what its tests share is compiled and fitted once.
-WORKERS := -n 2 --dist loadfile
 
 .PHONY: demo test lint types cover kernels format bench clean
 
@@ -28,12 +26,12 @@ types: $(DEV_STAMP)
 # Kernels run interpreted once, so that coverage sees their lines, ...
 cover: $(DEV_STAMP)
 	rm -f .coverage*
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels -q $(WORKERS) --cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest $(WORKERS) --cov --cov-append --cov-report=term
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels -q -n 2 --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest -n 2 --cov --cov-append --cov-report=term
 
 # ... and once with every array access checked.
 kernels: $(DEV_STAMP)
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/numba-boundscheck $(BIN)/python -m pytest tests/kernels -q $(WORKERS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/numba-boundscheck $(BIN)/python -m pytest tests/kernels -q -n 2
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .
