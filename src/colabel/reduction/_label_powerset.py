@@ -17,7 +17,7 @@ from colabel.scores import Support
 __all__ = ["LabelPowerset"]
 
 # Of hundreds of label sets the optimum comes slowly: those of enron take six times as long to 1e-8,
-# and no more of them are predicted right.
+# and two test rows of 579 more are right; on scene one fewer of 1196 is, on yeast none.
 TOL = 1e-4
 
 
