@@ -68,7 +68,7 @@ def test_a_step_equals_the_loops(seed):
     rows, _ = distinct_rows(sparse.csr_array(Y) if seed % 2 else Y, weight.astype(float))
     prior = Prior(rows.base_rates, smoothing)
     old = as_mixtures(weights, means)
-    log_likelihood, sums = e_step(rows.blocks(1), old)
+    log_likelihood, sums = e_step(rows, old)
     new = prior.m_step(sums)
     slow_weights, slow_means, objective = em_step(weights, means, Y, weight, smoothing)
     np.testing.assert_allclose(np.exp(new.log_weights[0]), slow_weights, rtol=1e-9, atol=1e-15)
@@ -84,11 +84,11 @@ def test_restarts_side_by_side_equal_restarts_one_by_one(seed):
     rows, _ = distinct_rows(Y)
     prior = Prior(rows.base_rates, 1e-2)
     starts = spread_start(rows, prior.base_rates, (4, 3), np.random.RandomState(seed))
-    together = run_em(rows.blocks(12), starts, prior, 50, 1e-5)
+    together = run_em(rows, starts, prior, 50, 1e-5)
     assert len(together) == 4
     for r, ours in enumerate(together):
         alone = Sums(starts.rows[r : r + 1], starts.on[r : r + 1])
-        (theirs,) = run_em(rows.blocks(3), alone, prior, 50, 1e-5)
+        (theirs,) = run_em(rows, alone, prior, 50, 1e-5)
         assert len(ours.history) == len(theirs.history)
         assert ours.converged == theirs.converged
         np.testing.assert_allclose(ours.history, theirs.history, rtol=1e-9)
@@ -100,11 +100,9 @@ def test_the_objective_never_falls(seed):
     Y = random_labels(seed)
     rows, _ = distinct_rows(Y)
     prior = Prior(rows.base_rates, 10.0 ** (seed % 7 - 4))
-    start = (
-        random_start if seed % 2 else lambda b, *rest: spread_start(rows, rows.base_rates, *rest)
-    )
-    sums = start(rows.blocks(1), (3, 1 + seed % 5), np.random.RandomState(seed))
-    for fitted in run_em(rows.blocks(1), sums, prior, 60, 0.0):
+    start = random_start if seed % 2 else lambda r, *rest: spread_start(r, r.base_rates, *rest)
+    sums = start(rows, (3, 1 + seed % 5), np.random.RandomState(seed))
+    for fitted in run_em(rows, sums, prior, 60, 0.0):
         assert np.diff(fitted.history).min(initial=0) >= -1e-12
         assert np.isfinite(fitted.history).all()
 
@@ -301,9 +299,9 @@ def test_dead_components_are_dropped_and_cost_no_likelihood():
         n_dropped += 20 - model.n_components_
         assert model.weights_.min() * 100 >= 0.01
         assert (np.diff(model.weights_) <= 0).all()
-        starts = random_start(rows.blocks(20), (1, 20), np.random.RandomState(seed))
-        (whole,) = run_em(rows.blocks(20), starts, Prior(rows.base_rates, 1.0), 1500, 0.0)
-        kept = e_step(rows.blocks(20), whole.mixture)[0][0] / 100
+        starts = random_start(rows, (1, 20), np.random.RandomState(seed))
+        (whole,) = run_em(rows, starts, Prior(rows.base_rates, 1.0), 1500, 0.0)
+        kept = e_step(rows, whole.mixture)[0][0] / 100
         assert model.score(Y) >= kept - 20 * 0.011 / 100
     assert n_dropped > 0
 
@@ -323,7 +321,7 @@ def test_the_best_start_is_kept():
     rows, _ = distinct_rows(Y)
     prior = Prior(rows.base_rates, 1e-2)
     starts = spread_start(rows, prior.base_rates, (10, 12), np.random.RandomState(0))
-    ends = [fit.history[-1] for fit in run_em(rows.blocks(120), starts, prior, 200, 1e-4)]
+    ends = [fit.history[-1] for fit in run_em(rows, starts, prior, 200, 1e-4)]
     assert many.lower_bound_ == max(ends)
     assert max(ends) > np.mean(ends) + 1e-3
 
@@ -402,36 +400,12 @@ def test_distinct_rows_are_those_of_numpy(seed, monkeypatch):
     weight = rng.uniform(size=n)
     rows, place = distinct_rows(sparse.csr_array(Y) if seed % 2 else Y, weight)
     sets, where = np.unique(Y, axis=0, return_inverse=True)
-    found = rows.labelings.toarray() if sparse.issparse(rows.labelings) else rows.labelings
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, sets)
+    np.testing.assert_array_equal(rows.labelings.toarray(), sets)
+    chosen = rng.integers(len(sets), size=5)
+    np.testing.assert_array_equal(rows.take(chosen), sets[chosen])
     np.testing.assert_array_equal(place, where.ravel())
     np.testing.assert_allclose(rows.counts, np.bincount(where.ravel(), weight))
     np.testing.assert_array_equal(distinct_rows(Y)[0].counts, np.bincount(where.ravel()))
-
-
-def test_few_ones_are_kept_sparse_and_many_are_not():
-    Y = np.eye(60, dtype=np.int8)
-    assert sparse.issparse(distinct_rows(Y)[0].labelings)
-    assert not sparse.issparse(distinct_rows(sparse.csr_array(1 - Y))[0].labelings)
-
-
-def test_blocks_cover_every_labeling_once(monkeypatch):
-    monkeypatch.setattr("colabel.mixture._label_rows.BLOCK_CELLS", 20)
-    rows = LabelRows(np.eye(11)[:, :3], np.arange(11.0))
-    blocks = rows.blocks(4)
-    assert [len(block.counts) for block in blocks] == [5, 5, 1]
-    np.testing.assert_array_equal(np.concatenate([b.counts for b in blocks]), rows.counts)
-    assert [len(block.counts) for block in rows.blocks(100)] == [3, 3, 3, 2]
-
-
-def test_small_blocks_give_the_same_fit(monkeypatch):
-    Y = load_data("yeast:train").Y[:300]
-    whole = BernoulliMixture(4, random_state=0).fit(Y)
-    monkeypatch.setattr("colabel.mixture._label_rows.BLOCK_CELLS", 200)
-    cut = BernoulliMixture(4, random_state=0).fit(Y)
-    np.testing.assert_allclose(cut.logits_, whole.logits_, atol=1e-6)
-    np.testing.assert_allclose(cut.score_samples(Y), whole.score_samples(Y), rtol=1e-9)
 
 
 # Starts
@@ -451,7 +425,7 @@ def test_spread_starts_take_every_labeling_before_one_twice():
 
 def test_spread_starts_follow_counts_and_distances():
     Y = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 0]])
-    rows = LabelRows(Y.astype(float), np.array([6.0, 3.0, 1.0]))
+    rows = LabelRows(sparse.csr_array(Y, dtype=float), np.array([6.0, 3.0, 1.0]))
     starts = spread_start(rows, np.full(4, 0.5), (20000, 2), np.random.RandomState(0))
     first = (starts.on / starts.rows[:, :, None] > 0.5) @ [8, 4, 2, 1]
     code = np.array([0, 1, 14])
@@ -461,9 +435,11 @@ def test_spread_starts_follow_counts_and_distances():
     assert abs((given == 1).mean() - 0.5) < 4.5 * 0.5 / np.sqrt(len(given))
 
 
-def test_random_starts_share_every_row_out():
+@pytest.mark.parametrize("cells", [1, 1 << 16])
+def test_random_starts_share_every_row_out(cells, monkeypatch):
+    monkeypatch.setattr("colabel.mixture._bernoulli_em.BLOCK_CELLS", cells)
     rows, _ = distinct_rows(random_labels(5))
-    n, on = random_start(rows.blocks(1), (3, 4), np.random.RandomState(0))
+    n, on = random_start(rows, (3, 4), np.random.RandomState(0))
     np.testing.assert_allclose(n.sum(axis=1), rows.counts.sum())
     np.testing.assert_allclose(on.sum(axis=1), np.tile(rows.counts @ rows.labelings, (3, 1)))
     assert (on <= n[:, :, None] + 1e-12).all()

@@ -17,13 +17,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
-from colabel.learners.blas import one_blas_thread
 from colabel.mixture._bernoulli_em import (
     Fitted,
     Mixtures,
     Prior,
     Sums,
-    evidence,
+    posterior,
     random_start,
     run_em,
     spread_start,
@@ -95,11 +94,11 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
 
     Notes
     -----
-    A step costs O(n_init n_components n_labels n_distinct), with n_distinct the number of distinct
-    label sets. ``sample_weight`` counts rows: an integer weight is as good as a repeated row.
-    The default ``smoothing`` suits a start for ``ConditionalBernoulliMixture``, which wants sharp
-    components; as a density for its own sake 1 gave the better likelihood on held-out rows of
-    scene, yeast, enron, medical and rcv1subset1.
+    A step costs O(n_init n_components (n_distinct + n_on + n_labels)), with n_distinct the number
+    of distinct label sets and n_on that of the labels in them. ``sample_weight`` counts rows: an
+    integer weight is as good as a repeated row. The default ``smoothing`` suits a start for
+    ``ConditionalBernoulliMixture``, which wants sharp components; as a density for its own sake 1
+    gave the better likelihood on held-out rows of scene, yeast, enron, medical and rcv1subset1.
     scikit-learn's own checks feed real numbers; they run, and pass, with ``binarize`` set, and are
     skipped without it.
 
@@ -159,11 +158,8 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         Y = self._validate(Y, reset=True)
         weight = None if sample_weight is None else check_weight(sample_weight, Y)
         rows = _with_weight(distinct_rows(Y, weight)[0])
-        blocks = rows.blocks(self.n_init * self.n_components)
         prior = Prior(rows.base_rates, self.smoothing)
-        starts = self._start(rows, blocks, prior)
-        with one_blas_thread():  # products too small for two
-            fits = run_em(blocks, starts, prior, self.max_iter, self.tol)
+        fits = run_em(rows, self._start(rows, prior), prior, self.max_iter, self.tol)
         self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
         return self
 
@@ -210,12 +206,12 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         _require_binary(Y)
         return Y
 
-    def _start(self, rows: LabelRows, blocks: list[LabelRows], prior: Prior) -> Sums:
+    def _start(self, rows: LabelRows, prior: Prior) -> Sums:
         rng = check_random_state(self.random_state)
         size = (self.n_init, self.n_components)
         if self.init == "spread":
             return spread_start(rows, prior.base_rates, size, rng)
-        return random_start(blocks, size, rng)
+        return random_start(rows, size, rng)
 
     def _keep(self, best: Fitted, total: float) -> None:
         """Set the fitted attributes, heaviest component first, dead ones left out."""
@@ -244,10 +240,8 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         rows, place = distinct_rows(self._validate(Y, reset=False))
         log_empty = log_expit(-self.logits_).sum(axis=1)
         mixture = Mixtures(np.log(self.weights_)[None], self.logits_[None], log_empty[None])
-        blocks = rows.blocks(self.n_components_)
-        found = [evidence(mixture.log_joint(block.labelings)) for block in blocks]
-        log_evidence = np.concatenate([part[0] for part, _ in found])
-        return log_evidence[place], np.concatenate([resp[0].T for _, resp in found])[place]
+        log_p, resp = posterior(rows, mixture)
+        return log_p[place], resp[place]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,17 +1,17 @@
 """EM for mixtures of Bernoullis on labels alone, all restarts side by side.
 
-Sizes: R restarts, K components, L labels, B labelings of a block. A step is two matrix products for
-all restarts together; a restart that has settled leaves the batch.
+Sizes: R restarts, K components, L labels, B distinct labelings. A step takes all restarts together;
+a restart that has settled leaves the batch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy.special import logsumexp
 
 from colabel.mixture._label_rows import Floats, LabelRows
 
@@ -21,11 +21,14 @@ __all__ = [
     "Prior",
     "Sums",
     "e_step",
-    "evidence",
+    "posterior",
     "random_start",
     "run_em",
     "spread_start",
 ]
+
+# Responsibilities that a random start draws at a time.
+BLOCK_CELLS = 1 << 16
 
 
 class Mixtures(NamedTuple):
@@ -42,13 +45,6 @@ class Mixtures(NamedTuple):
     def take(self, place: int) -> Mixtures:
         """Return one of the mixtures, as a batch of one."""
         return Mixtures(*(part[place : place + 1].copy() for part in self))
-
-    def log_joint(self, labelings: Any) -> Floats:
-        """Return ``log pi_k + log p(y | k)`` of each labeling: (R, K, B)."""
-        R, K, L = self.logits.shape
-        # log p(y | k) = log p(nothing | k) + the log-odds of what is on: one product, not two.
-        joint = (self.logits.reshape(R * K, L) @ labelings.T).reshape(R, K, -1)
-        return joint + (self.log_weights + self.log_empty)[:, :, None]
 
 
 class Sums(NamedTuple):
@@ -95,22 +91,20 @@ class Fitted:
     converged: bool
 
 
-def run_em(
-    blocks: list[LabelRows], sums: Sums, prior: Prior, max_iter: int, tol: float
-) -> list[Fitted]:
+def run_em(rows: LabelRows, sums: Sums, prior: Prior, max_iter: int, tol: float) -> list[Fitted]:
     """Run EM from each start until a step gains less than ``tol`` per row.
 
     The objective is log-likelihood plus log-density of the prior, over the total count; it never
     falls. Each restart ends with the mixture that the last entry of its history belongs to. A step
-    costs O(R K L n_distinct), or O(R K (ones + n_distinct)) where labelings are sparse.
+    costs O(R K (B + n_on + L)), with ``n_on`` the labels that are on in the labelings.
     """
-    total = sum(block.counts.sum() for block in blocks)
+    total = rows.counts.sum()
     left = np.arange(len(sums.rows))  # restarts still in the batch
     history = np.full((len(left), max_iter + 1), -np.inf)
     found: dict[int, Fitted] = {}
     for step in range(1, max_iter + 1):
         mixtures = prior.m_step(sums)
-        log_likelihood, sums = e_step(blocks, mixtures)
+        log_likelihood, sums = e_step(rows, mixtures)
         history[left, step] = (log_likelihood + prior.log_density(mixtures)) / total
         settled = history[left, step] - history[left, step - 1] < tol
         leaving = settled | (step == max_iter)
@@ -124,26 +118,26 @@ def run_em(
     return [found[r] for r in sorted(found)]
 
 
-def e_step(blocks: list[LabelRows], mixtures: Mixtures) -> tuple[Floats, Sums]:
+def e_step(rows: LabelRows, mixtures: Mixtures) -> tuple[Floats, Sums]:
     """Return the log-likelihood of each mixture (R,) and the expected sums under it."""
+    from colabel._kernels.label_mixture import expected_sums
+
     R, K, L = mixtures.logits.shape
-    log_likelihood, rows, on = np.zeros(R), np.zeros((R, K)), np.zeros((R, K, L))
-    for block in blocks:
-        log_evidence, resp = evidence(mixtures.log_joint(block.labelings))
-        log_likelihood += log_evidence @ block.counts
-        resp *= block.counts
-        rows += resp.sum(axis=2)
-        on += (resp.reshape(R * K, -1) @ block.labelings).reshape(R, K, L)
-    return log_likelihood, Sums(rows, on)
+    log_odds = np.ascontiguousarray(mixtures.logits.reshape(R * K, L).T)
+    base = (mixtures.log_weights + mixtures.log_empty).ravel()
+    log_likelihood, n, on = np.zeros(R), np.zeros(R * K), np.zeros((L, R * K))
+    labels = rows.labelings
+    expected_sums(
+        labels.indptr, labels.indices, rows.counts, log_odds, base, K, log_likelihood, n, on
+    )
+    return log_likelihood, Sums(n.reshape(R, K), on.T.reshape(R, K, L))
 
 
-def evidence(joint: Floats) -> tuple[Floats, Floats]:
-    """Turn ``log p(y, k)`` (R, K, B) into ``log p(y)`` (R, B) and ``p(k | y)``, in log space."""
-    top = joint.max(axis=1)  # finite: some component has weight, and log-odds are finite
-    resp = np.exp(joint - top[:, None, :])
-    total = resp.sum(axis=1)
-    resp /= total[:, None, :]  # Eq. (8) of Li et al. (2016), without features
-    return top + np.log(total), resp
+def posterior(rows: LabelRows, mixture: Mixtures) -> tuple[Floats, Floats]:
+    """Return ``log p(y)`` (B,) and ``p(k | y)`` (B, K) under a batch of one mixture."""
+    joint = rows.labelings @ mixture.logits[0].T + (mixture.log_weights + mixture.log_empty)[0]
+    log_p = logsumexp(joint, axis=1)
+    return log_p, np.exp(joint - log_p[:, None])  # Eq. (8) of Li et al. (2016), without features
 
 
 def spread_start(
@@ -157,22 +151,22 @@ def spread_start(
     components are equal. ``size`` is (R, K). O(R K L n_distinct).
     """
     chosen = _spread_labelings(rows, size, rng)
-    seeds = _dense(rows.labelings[chosen.ravel()]).reshape(*size, -1)
+    seeds = rows.take(chosen.ravel()).reshape(*size, -1)
     share = rng.uniform(0.4, 0.5, size=(*size, 1))
     n = np.full(size, rows.counts.sum() / size[1])
     return Sums(n, n[:, :, None] * ((1.0 - share) * seeds + share * base_rates))
 
 
-def random_start(
-    blocks: list[LabelRows], size: tuple[int, int], rng: np.random.RandomState
-) -> Sums:
+def random_start(rows: LabelRows, size: tuple[int, int], rng: np.random.RandomState) -> Sums:
     """Start from responsibilities that are uniform on the simplex, for each labeling anew."""
-    n, on = np.zeros(size), np.zeros((*size, blocks[0].labelings.shape[1]))
-    for block in blocks:
-        resp = rng.standard_exponential((*size, len(block.counts)))
-        resp *= block.counts / resp.sum(axis=1, keepdims=True)
+    n, on = np.zeros(size), np.zeros((*size, rows.labelings.shape[1]))
+    step = max(1, BLOCK_CELLS // (size[0] * size[1]))
+    for start in range(0, len(rows.counts), step):
+        block = slice(start, start + step)
+        resp = rng.standard_exponential((*size, len(rows.counts[block])))
+        resp *= rows.counts[block] / resp.sum(axis=1, keepdims=True)
         n += resp.sum(axis=2)
-        on += (resp.reshape(size[0] * size[1], -1) @ block.labelings).reshape(on.shape)
+        on += (resp.reshape(size[0] * size[1], -1) @ rows.labelings[block]).reshape(on.shape)
     return Sums(n, on)
 
 
@@ -180,7 +174,7 @@ def _spread_labelings(
     rows: LabelRows, size: tuple[int, int], rng: np.random.RandomState
 ) -> NDArray[np.int64]:
     """Draw labelings for R restarts of K components: indices (R, K)."""
-    n_on = np.asarray(rows.labelings.sum(axis=1)).ravel()
+    n_on = np.diff(rows.labelings.indptr).astype(np.float64)
     nearest = np.ones((size[0], len(n_on)))  # before the first, all are equally far
     chosen = np.empty(size, dtype=np.int64)
     for k in range(size[1]):
@@ -188,11 +182,7 @@ def _spread_labelings(
         upper = weight.cumsum(axis=1)
         draws = rng.random_sample((size[0], 1)) * upper[:, -1:]
         chosen[:, k] = np.minimum((upper <= draws).sum(axis=1), len(n_on) - 1)
-        both = (rows.labelings @ _dense(rows.labelings[chosen[:, k]]).T).T
+        both = (rows.labelings @ rows.take(chosen[:, k]).T).T
         distance = n_on + n_on[chosen[:, k]][:, None] - 2.0 * both
         nearest = np.minimum(nearest, distance) if k else distance
     return chosen
-
-
-def _dense(labelings: Any) -> Floats:
-    return labelings.toarray() if sparse.issparse(labelings) else labelings

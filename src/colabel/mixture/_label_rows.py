@@ -7,7 +7,6 @@ same result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +20,6 @@ __all__ = ["LabelRows", "distinct_rows"]
 
 Floats = NDArray[np.float64]
 
-# Below this share of ones a sparse product is the faster one (measured for 50 to 1000 labels).
-SPARSE_DENSITY = 0.05
-# Cells of a block's table of likelihoods: half a megabyte, which a core's own cache holds.
-BLOCK_CELLS = 1 << 16
-
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
@@ -33,8 +27,8 @@ class LabelRows:
 
     Parameters
     ----------
-    labelings : ndarray or csr_array of shape (n_distinct, n_labels), float64, in {0, 1}
-        In lexicographic order.
+    labelings : csr_array of shape (n_distinct, n_labels), float64
+        Ones where labels are on, in lexicographic order.
     counts : ndarray of shape (n_distinct,)
         Total weight of the rows that have each labeling.
     """
@@ -47,14 +41,14 @@ class LabelRows:
         """Share of the weight that has each label on, kept off 0 and 1 by half a row each."""
         return (self.counts @ self.labelings + 0.5) / (self.counts.sum() + 1.0)
 
-    def blocks(self, width: int) -> list[LabelRows]:
-        """Cut into blocks whose tables with ``width`` columns fit a cache.
-
-        A block has at least as many labelings as there are labels: adding up what it finds costs
-        as much as ``n_labels`` rows do.
-        """
-        slices = _slices(len(self.counts), max(BLOCK_CELLS // width, self.labelings.shape[1]))
-        return [LabelRows(self.labelings[r], self.counts[r]) for r in slices]
+    def take(self, chosen: NDArray[np.int64]) -> Floats:
+        """Return some labelings as rows of zeros and ones."""
+        # SciPy's way takes ten times as long for a few rows.
+        found = np.zeros((len(chosen), self.labelings.shape[1]))
+        indices, indptr = self.labelings.indices, self.labelings.indptr
+        for row, b in zip(found, chosen.tolist(), strict=True):
+            row[indices[indptr[b] : indptr[b + 1]]] = 1.0
+        return found
 
 
 def distinct_rows(Y: Any, weight: Floats | None = None) -> tuple[LabelRows, NDArray[np.int64]]:
@@ -78,17 +72,4 @@ def distinct_rows(Y: Any, weight: Floats | None = None) -> tuple[LabelRows, NDAr
     """
     first, place = first_of_each(Y)
     counts = np.bincount(place, weight, minlength=len(first)).astype(np.float64)
-    return LabelRows(_for_products(Y[first]), counts), place
-
-
-def _for_products(labelings: Any) -> Any:
-    """Return labelings as float64, dense or CSR, whichever multiplies faster."""
-    is_sparse = sparse.issparse(labelings)
-    n_on = labelings.nnz if is_sparse else np.count_nonzero(labelings)
-    if n_on < SPARSE_DENSITY * labelings.shape[0] * labelings.shape[1]:
-        return sparse.csr_array(labelings, dtype=np.float64)
-    return (labelings.toarray() if is_sparse else labelings).astype(np.float64)
-
-
-def _slices(n_rows: int, step: int) -> Iterator[slice]:
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+    return LabelRows(sparse.csr_array(Y[first], dtype=np.float64), counts), place
