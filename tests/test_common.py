@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -216,6 +218,43 @@ def test_bad_input_gets_one_clear_sentence(estimator, toy, case):
     X, Y = spoil(*toy)
     with pytest.raises(ValueError, match=reason):
         clone(estimator).fit(X, Y)
+
+
+@pytest.mark.parametrize("case", ["objects", "row counts", "a 2 in Y"])
+@ours
+def test_a_fit_that_fails_loses_nothing(estimator, toy, case):
+    X, Y = toy
+    fresh, model = clone(estimator), clone(estimator).fit(X, Y)
+    before, labels = dict(vars(model)), model.predict(X)
+    for one in (fresh, model):
+        with pytest.raises(ValueError):
+            one.fit(*BAD[case][0](X[:, :3], Y))
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    assert vars(model).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(model).items())
+    np.testing.assert_array_equal(model.predict(X), labels)
+
+
+def test_a_fit_that_is_interrupted_loses_nothing(toy, monkeypatch):
+    X, Y = toy
+    model = BinaryRelevance(GaussianNB()).fit(X, Y)
+    labels = model.predict(X)
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GaussianNB, "fit", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(estimator=GaussianNB()).fit(X[:, :2], Y)
+    np.testing.assert_array_equal(model.predict(X), labels)
+
+
+def test_weights_beyond_double_precision_are_refused(toy):
+    X, Y = toy
+    for weight in (1e308, 1e200, 1e-320):
+        with pytest.raises(ValueError, match="divide it by its mean"):
+            BinaryRelevance().fit(X, Y, sample_weight=np.full(60, weight))
 
 
 @ours

@@ -8,7 +8,7 @@ import pytest
 import colabel
 
 ROOT = Path(colabel.__file__).parent
-GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress"}
+GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress", "_unchanged"}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
 CORE = GROUND | TABLES | ROLES | {"_kernels", "compat", "base", "_targets", "_meta", "_weighted"}
@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "_parameters": set(),
     "_label_scores": set(),
     "_progress": set(),
+    "_unchanged": set(),
     "_kernels": set(),
     "scores": GROUND,
     "results": GROUND,

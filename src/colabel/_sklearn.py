@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn import get_config
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils.validation import _check_method_params, _check_sample_weight
@@ -22,6 +23,9 @@ __all__ = [
     "take_rows",
 ]
 
+# Total of sample weights; its inverse is the least.
+LARGEST_WEIGHT = 1e100
+
 
 def routing_enabled() -> bool:
     """Return whether the user has turned metadata routing on."""
@@ -34,8 +38,19 @@ def take_params(X: Any, params: dict[str, Any], rows: Any = None) -> dict[str, A
 
 
 def check_weight(sample_weight: Any, X: Any) -> Any:
-    """Return sample weights as a float64 array: one a row, not negative, not all zero."""
-    return _check_sample_weight(sample_weight, X, dtype="float64", ensure_non_negative=True)
+    """Return sample weights as a float64 array: one a row, not negative, not all zero.
+
+    Weights whose products would leave double precision are refused.
+    """
+    weight = _check_sample_weight(sample_weight, X, dtype="float64", ensure_non_negative=True)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not 1.0 / LARGEST_WEIGHT <= total <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight adds up to {total:.3g}, beyond what can be computed with; divide it by "
+            "its mean"
+        )
+    return weight
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from colabel._parameters import check_choice, check_whole
 from colabel._sklearn import n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
+from colabel._unchanged import unchanged_on_failure
 from colabel.compat import check_compatible
 from colabel.decoders import BaseDecoder, make_decoder, top_m
 from colabel.results import Decoded
@@ -58,7 +59,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     empty: str
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Fit to features ``X`` and labels ``y``.
+        """Fit to features ``X`` and labels ``y``; a fit that fails leaves all as it was.
 
         Parameters
         ----------
@@ -72,25 +73,27 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        X = self._validate(X, reset=True)
-        labels, self._target = encode_target(y)
-        check_consistent_length(X, labels)
-        self.classes_ = self._target.classes
-        if self._target.label_names:
-            names = [str(name) for name in self._target.label_names]
-            self.label_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
-        self.decoder_ = self._make_decoder()
-        self._nonempty = self._forbids_empty()
-        check_compatible(
-            self._table,
-            self.decoder_,
-            attractive=self._attractive,
-            distribution=self._has_joint(),
-        )
-        self._fit(X, labels if self._sparse_labels else dense_labels(labels), **fit_params)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X = self._validate(X, reset=True)
+            labels, self._target = encode_target(y)
+            check_consistent_length(X, labels)
+            self.classes_ = self._target.classes
+            if self._target.label_names:
+                names = [str(name) for name in self._target.label_names]
+                self.label_names_in_ = np.array(names, dtype=object)
+            elif hasattr(self, "label_names_in_"):
+                del self.label_names_in_
+            self.decoder_ = self._make_decoder()
+            self._nonempty = self._forbids_empty()
+            check_compatible(
+                self._table,
+                self.decoder_,
+                attractive=self._attractive,
+                distribution=self._has_joint(),
+            )
+            labels = labels if self._sparse_labels else dense_labels(labels)
+            self._fit(X, labels, **fit_params)
         return self
 
     def predict(self, X: Any) -> Any:

@@ -35,7 +35,8 @@ def slow(Y, counts, log_odds, base):
 @pytest.mark.parametrize("seed", range(200))
 def test_equals_the_loops(seed):
     rng = np.random.default_rng(seed)
-    B, R, K, L = rng.integers(1, 8), rng.integers(1, 4), rng.integers(1, 12), rng.integers(1, 6)
+    B, R, K = rng.integers(1, 8), rng.integers(1, 4), rng.integers(1, 12)
+    L = rng.integers(1, 6) if seed % 4 else 60
     Y = (rng.random((B, L)) < rng.choice([0.0, 0.3, 0.8, 1.0])).astype(np.int8)
     counts = rng.choice([0.0, 0.25, 1.0, 1000.0], size=B)
     log_odds = rng.choice([0.0, 1.0, 30.0, 500.0]) * rng.normal(size=(R, K, L))

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -38,6 +40,19 @@ ALL = [
     OnePerSetClassifier(LabelPowerset(), rule="argmax"),
 ]
 every = pytest.mark.parametrize("model", ALL, ids=str)
+
+
+@every
+def test_a_fit_that_fails_loses_nothing(model):
+    X, Y = data()
+    fresh, model = clone(model), clone(model).fit(X, Y)
+    classes = model.predict(X)
+    for one in (fresh, model):
+        with pytest.raises(ValueError):
+            one.fit(X[:, :3], Y[:50])
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    np.testing.assert_array_equal(model.predict(X), classes)
 
 
 def test_independent_sets_are_separate_classifiers():

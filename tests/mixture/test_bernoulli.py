@@ -185,6 +185,12 @@ def test_planted_mixtures_are_found_up_to_the_order_of_components():
     )
 
 
+def test_no_samples_are_refused():
+    model = BernoulliMixture(2, random_state=0).fit(random_labels(1))
+    with pytest.raises(ValueError, match="n_samples must be a whole number of at least 1"):
+        model.sample(0)
+
+
 def test_samples_follow_the_density():
     Y = load_data("yeast:train").Y[:, :3]
     model = BernoulliMixture(4, random_state=0).fit(Y)
@@ -256,6 +262,29 @@ def test_weights_count_rows(init):
         Y[::-1], sample_weight=weight[::-1]
     )
     np.testing.assert_array_equal(weighted.logits_, shuffled.logits_)
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e15, 1e90])
+def test_huge_weights_and_a_label_that_is_always_on(weight):
+    Y = random_labels(3)
+    Y[:, 0] = 1
+    model = BernoulliMixture(3, n_init=2, random_state=0)
+    usual = model.fit(Y, sample_weight=np.full(len(Y), 1e5)).score(Y)
+    model.fit(Y, sample_weight=np.full(len(Y), weight))
+    assert np.isfinite(model.logits_).all()
+    assert model.score(Y) == pytest.approx(usual, rel=1e-4)
+
+
+def test_a_fit_that_fails_loses_nothing():
+    Y = random_labels(3)
+    model = BernoulliMixture(3, random_state=0).fit(Y)
+    before = model.score_samples(Y)
+    with pytest.raises(ValueError, match="whole number"):
+        model.set_params(n_init=0).fit(Y[:, :1])
+    np.testing.assert_array_equal(model.score_samples(Y), before)
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        model.set_params(n_init=1).fit(Y[:, :1] + 2)
+    np.testing.assert_array_equal(model.score_samples(Y), before)
 
 
 def test_tiny_total_weight_keeps_a_component():

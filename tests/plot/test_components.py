@@ -92,6 +92,19 @@ def test_labels_of_the_set_come_before_others_where_there_are_too_many():
     assert {f"label {m}" for m in range(50, 60)} <= set(names)
 
 
+def test_labels_that_reasons_speak_of_are_shown_where_there_are_too_many():
+    model = stub(3, 60, seed=2)
+    story = explain(model, [0.0])
+    assert story.mode.sum() > 16
+    assert story.marginals[story.surprising[0]] < np.sort(story.marginals)[-16]
+    bars, _, text = panels(plot.components(model, [0.0]))
+    names = [tick.get_text() for tick in bars[0].get_yticklabels()]
+    assert len(names) == 16
+    spoken = [story.names[m] for m in story.surprising[:8]]
+    assert set(spoken) <= set(names)
+    assert text.texts[0].get_text().startswith(f"{spoken[0]} is ")
+
+
 def test_an_empty_set_is_drawn_and_said():
     figure = plot.components(Stub([1.0], [[0.01, 0.02]]), [0.0])
     assert "most probable set (empty): p = 0.97" in _headline(figure)

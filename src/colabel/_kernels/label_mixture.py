@@ -1,8 +1,8 @@
 """The E-step of Bernoulli mixtures of labels alone, one labeling at a time.
 
 All restarts and components lie side by side in one row of numbers, so that adding up the log-odds
-of the labels that are on, and handing out the shares, are passes over rows that stay in the nearest
-cache. What is off costs nothing.
+of the labels that are on, and handing out the shares, are passes over rows; the row that is added
+to, or handed out, stays in the nearest cache. What is off costs nothing.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ def expected_sums(indptr, indices, counts, log_odds, base, n_components, evidenc
     log_odds : float64 array of shape (L, R * K)
         Of each label in each component of each restart.
     base : float64 array of shape (R * K,)
-        Log-joint of each component and the labeling with every label off; finite in one component
-        of each restart.
+        Log-joint of each component and the labeling with every label off; finite in at least
+        one component of each restart.
     n_components : int
         ``K``.
     evidence : float64 array of shape (R,)

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from colabel._sklearn import check_weight, n_rows, one_score_per_class, take_rows
+from colabel._unchanged import unchanged_on_failure
 from colabel.labelsets._logistic import ScaledLogisticRegression
 from colabel.labelsets._targets import Codes, encode_sets, kept_apart, one_hot
 from colabel.metrics import label_set_accuracy
@@ -71,19 +72,20 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        X, weight = self._validate(X, reset=True), None
-        if sample_weight is not None:
-            check_consistent_length(X, y)
-            weight = check_weight(sample_weight, X)
-            rows, y = np.flatnonzero(weight), y if hasattr(y, "__getitem__") else np.asarray(y)
-            X, y, weight = X[rows], take_rows(y, rows), weight[rows]
-        codes, self._target = encode_sets(y, self.label_sets)
-        check_consistent_length(X, codes)
-        self.set_names_ = list(self._target.names)
-        classes = self._target.classes
-        self.classes_ = classes[0] if self._target.kind == "vector" else list(classes)
-        self._fit(X, codes, weight)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X, weight = self._validate(X, reset=True), None
+            if sample_weight is not None:
+                check_consistent_length(X, y)
+                weight = check_weight(sample_weight, X)
+                rows, y = np.flatnonzero(weight), y if hasattr(y, "__getitem__") else np.asarray(y)
+                X, y, weight = X[rows], take_rows(y, rows), weight[rows]
+            codes, self._target = encode_sets(y, self.label_sets)
+            check_consistent_length(X, codes)
+            self.set_names_ = list(self._target.names)
+            classes = self._target.classes
+            self.classes_ = classes[0] if self._target.kind == "vector" else list(classes)
+            self._fit(X, codes, weight)
         return self
 
     def predict(self, X: Any) -> Any:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
+from colabel._unchanged import unchanged_on_failure
 from colabel.mixture._bernoulli_em import (
     Fitted,
     Mixtures,
@@ -154,13 +155,14 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        Y = self._validate(Y, reset=True)
-        weight = None if sample_weight is None else check_weight(sample_weight, Y)
-        rows = _with_weight(distinct_rows(Y, weight)[0])
-        prior = Prior(rows.base_rates, self.smoothing)
-        fits = run_em(rows, self._start(rows, prior), prior, self.max_iter, self.tol)
-        self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            Y = self._validate(Y, reset=True)
+            weight = None if sample_weight is None else check_weight(sample_weight, Y)
+            rows = _with_weight(distinct_rows(Y, weight)[0])
+            prior = Prior(rows.base_rates, self.smoothing)
+            fits = run_em(rows, self._start(rows, prior), prior, self.max_iter, self.tol)
+            self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
         return self
 
     def score_samples(self, Y: Any) -> Floats:
@@ -177,6 +179,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Labels:
         """Draw label sets: (n_samples, n_labels)."""
+        check_whole(n_samples, "n_samples", least=1)
         return self.table().sample(n_samples, random_state)[0]
 
     def table(self, n_samples: int = 1) -> Mixture:

@@ -27,7 +27,8 @@ __all__ = [
     "spread_start",
 ]
 
-# Responsibilities that a random start draws at a time.
+# Responsibilities that a random start draws at a time; at least those of as many labelings as there
+# are labels, for adding up what they find costs as much.
 BLOCK_CELLS = 1 << 16
 
 
@@ -148,7 +149,7 @@ def spread_start(
     Each next labeling is drawn with probability proportional to its count times its Hamming
     distance to the nearest one chosen (as the seeds of k-means++ are). Where there are more
     components than labelings, further ones are drawn by count. The blends differ, so that no two
-    components are equal. ``size`` is (R, K). O(R K L n_distinct).
+    components are equal. ``size`` is (R, K). O(R K (B + n_on + L)).
     """
     chosen = _spread_labelings(rows, size, rng)
     seeds = rows.take(chosen.ravel()).reshape(*size, -1)
@@ -160,7 +161,7 @@ def spread_start(
 def random_start(rows: LabelRows, size: tuple[int, int], rng: np.random.RandomState) -> Sums:
     """Start from responsibilities that are uniform on the simplex, for each labeling anew."""
     n, on = np.zeros(size), np.zeros((*size, rows.labelings.shape[1]))
-    step = max(1, BLOCK_CELLS // (size[0] * size[1]))
+    step = max(BLOCK_CELLS // (size[0] * size[1]), on.shape[2])
     for start in range(0, len(rows.counts), step):
         block = slice(start, start + step)
         resp = rng.standard_exponential((*size, len(rows.counts[block])))

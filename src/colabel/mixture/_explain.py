@@ -74,6 +74,13 @@ class Explanation:
         """Names of the labels in the mode."""
         return tuple(name for name, on in zip(self.names, self.mode, strict=True) if on)
 
+    @property
+    def surprising(self) -> NDArray[np.int64]:
+        """Labels on the wrong side of one half for their place in the mode, the furthest first."""
+        lean = np.where(self.mode > 0, 0.5 - self.marginals, self.marginals - 0.5)
+        order = np.argsort(-lean, kind="stable")
+        return order[lean[order] > 0]
+
     def __str__(self) -> str:
         lines = [
             f"most probable set: {{{', '.join(self.labels)}}}, p = {self.mode_probability:.3g}",
@@ -188,11 +195,8 @@ def _names(clf: Any, labels: Sequence[str] | None, n_labels: int) -> tuple[str, 
 
 
 def _reasons(story: Explanation, log_p: float, nonempty: bool) -> Iterator[str]:
-    """Say of each label on the wrong side of one half why it is in the mode, or not."""
-    lean = np.where(story.mode > 0, 0.5 - story.marginals, story.marginals - 0.5)
-    for m in np.argsort(-lean, kind="stable"):
-        if lean[m] <= 0:
-            return
+    """Say of each surprising label why it is in the mode, or not."""
+    for m in story.surprising:
         name, alone = story.names[m], f"({story.marginals[m]:.2f})"
         ours, other = f"{log_p:.2f}", f"{story.flipped[m]:.2f}"
         if story.mode[m]:

@@ -16,7 +16,8 @@ from colabel.plot._pyplot import pyplot
 
 __all__ = ["components"]
 
-# More labels than these are a wall; the least probable are left out, and the picture says so.
+# More labels than these are a wall, and the picture says that some are left out. Half of the room
+# is for labels that the reasons speak of first, the other for the most probable ones.
 MAX_LABELS = 16
 # So many labels leave room for numbers in the table of correlations.
 NUMBERED = 6
@@ -24,7 +25,7 @@ NAME_WIDTH = 22
 IN_SET, NOT_IN_SET = "#1f6f9f", "#c3cdd3"
 # Inches: a row of bars, a cell with a number, a panel, the text beside the correlations; a line
 # and a character of text.
-ROW, CELL, PANEL, TEXT, LINE, CHARACTER = 0.24, 0.36, 1.9, 4.6, 0.17, 0.06
+ROW, CELL, PANEL, TEXT, LINE, CHARACTER = 0.24, 0.36, 1.9, 4.6, 0.15, 0.06
 
 
 def components(
@@ -84,7 +85,8 @@ def components(
 def _labels_to_show(story: Explanation, shown: NDArray) -> NDArray:
     """Choose labels that are in the set or not negligible somewhere; most probable first."""
     anywhere = np.maximum(story.marginals, story.probabilities[shown].max(axis=0))
-    order = np.lexsort((-story.marginals, -story.mode))
+    is_explained = np.isin(np.arange(len(story.names)), story.surprising[: MAX_LABELS // 2])
+    order = np.lexsort((-story.marginals, -story.mode, ~is_explained))
     kept = order[(story.mode[order] > 0) | (anywhere[order] >= NEAR_ZERO)][:MAX_LABELS]
     kept = kept if len(kept) else order[:1]
     return kept[np.argsort(-story.marginals[kept], kind="stable")]

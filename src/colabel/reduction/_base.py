@@ -10,6 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from colabel._meta import MetaClassifier
 from colabel._sklearn import check_weight, routing_enabled, take_params, take_rows
+from colabel._unchanged import unchanged_on_failure
 from colabel.reduction._logistic import BatchLogisticRegression
 
 __all__ = ["ReductionClassifier"]
@@ -42,10 +43,11 @@ class ReductionClassifier(MetaClassifier):
                 raise ValueError(f"{name} does not support sample_weight")
             sample_weight = check_weight(sample_weight, X)
             fit_params = {**fit_params, "sample_weight": sample_weight}
-        # Whether prediction uses probabilities is settled by what was fitted, not by what the
-        # parameters are changed to afterwards.
-        self._gives_probabilities = hasattr(self._inner(), "predict_proba")
-        return super().fit(X, y, sample_weight=sample_weight, fit_params=fit_params)
+        with unchanged_on_failure(self):
+            # Whether prediction uses probabilities is settled by what was fitted, not by what the
+            # parameters are changed to afterwards.
+            self._gives_probabilities = hasattr(self._inner(), "predict_proba")
+            return super().fit(X, y, sample_weight=sample_weight, fit_params=fit_params)
 
     def _fit(self, X: Any, Y: Any, **given: Any) -> None:
         sample_weight = given["sample_weight"]
