@@ -477,7 +477,7 @@ def test_scene_reaches_the_papers_accuracy(real_data):
     ("settings", "words"),
     [
         ({"early_stopping": "no"}, "early_stopping must be True or False"),
-        ({"scale": "yes"}, "scale must be True or False"),
+        ({"scale": "yes"}, "scale must be 'auto', 'columns', True or False"),
         ({"experts": "boosting", "expert_prior": "shared"}, "needs experts='logistic'"),
         ({"experts": "boosting", "l1_ratio": 0.5}, "needs logistic experts or"),
     ],

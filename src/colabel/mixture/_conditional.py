@@ -75,9 +75,12 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     n_models : int, default=1
         Models from different seeds, averaged: one mixture of ``n_models * n_components``
         components, so that decoding stays exact.
-    scale : bool, default=True
-        Divide the features by one number, the root mean square distance of the rows from their
-        mean, so that variances mean the same in any unit. For logistic experts and gate.
+    scale : {"auto", "columns"} or bool, default="auto"
+        For logistic experts and gate. True: divide the features by one number, the root mean square
+        distance of the rows from their mean, so that variances mean the same in any unit.
+        ``"columns"``: divide each feature by its standard deviation before. ``"auto"``: do so where
+        their units differ wildly (the geometric mean of the standard deviations is below a
+        twentieth of the root mean square). Sparse data stay sparse.
     decoder : str, BaseDecoder or None, default=None
         What ``predict`` gets right: ``None`` is ``"subset"``, the exact mode; ``"hamming"``,
         ``"f1"``, ``"jaccard"``, or a decoder of mixtures. ``predict_top_m`` gives several
@@ -151,7 +154,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         tol: float = 1e-5,
         n_init: int = 3,
         n_models: int = 1,
-        scale: bool = True,
+        scale: bool | str = "auto",
         decoder: str | BaseDecoder | None = None,
         empty: str = "auto",
         n_jobs: int | None = None,
@@ -273,8 +276,8 @@ class ConditionalBernoulliMixture(WeightedClassifier):
             check_real(getattr(self, name), name, above=0.0)
         check_choice(self.expert_prior, "expert_prior", ("zero", "shared"))
         check_choice(self.empty, "empty", ("auto", "allow", "forbid"))
-        for name in ("early_stopping", "scale"):
-            check_choice(getattr(self, name), name, (True, False))
+        check_choice(self.early_stopping, "early_stopping", (True, False))
+        check_choice(self.scale, "scale", ("auto", "columns", True, False))
         check_real(self.l1_ratio, "l1_ratio", least=0.0, below=1.0)
         self._check_priors()
         check_real(self.tol, "tol")

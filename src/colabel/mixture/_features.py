@@ -1,4 +1,4 @@
-"""Features as experts and gate see them: one scale, single precision, no idle directions."""
+"""Features as experts and gate see them: in units, single precision, no idle directions."""
 
 from __future__ import annotations
 
@@ -23,50 +23,64 @@ SINGLE = 2**17
 RANK_TOL = 1e-10
 # ... or, where means are taken off squares, with less than this share of the squares.
 ROUNDING = 8.0 * np.finfo(np.float64).eps
+# Features have units of their own if the geometric mean of their spreads is below this share of the
+# root mean square. Columns of one kind, counts of rare words and all principal components of a
+# matrix among them, have .09 and more in the field's data; columns of many kinds .04 and less.
+MANY_UNITS = 0.05
 
 
 class Features(BaseEstimator):
-    """Scale features by one number, and rotate them to the row space where rows are few.
+    """Scale features, and rotate them to the row space where rows are few.
 
-    One number for all features keeps sparse data sparse and the geometry as it is, and gives a
-    penalty the same meaning in any unit. With fewer rows than features, models with an L2 penalty
-    and a free intercept live in the span of the centred rows: in an orthonormal basis of it the
-    problem is the same, and smaller. Rows that are not sparse are centred in double precision.
+    One number for all features keeps the geometry as it is, and gives a penalty the same meaning in
+    any unit. Where each has a unit of its own, that geometry is an accident, and each is divided by
+    its spread first. Either way sparse data stay sparse. With fewer rows than features, models with
+    an L2 penalty and a free intercept live in the span of the centred rows: in an orthonormal basis
+    of it the problem is the same, and smaller. Rows that are not sparse are centred in double
+    precision.
 
     Parameters
     ----------
-    scale : bool
-        Divide by the root mean square distance of the rows from their mean.
+    scale : {"auto", "columns"} or bool
+        True: divide by the root mean square distance of the rows from their mean; ``"columns"``:
+        divide each feature by its standard deviation before; ``"auto"``: if their units differ.
     rotate : bool, default=True
         Whether the model's penalty lets features be rotated, as L2 does.
 
     Attributes
     ----------
     unit : float
+    columns : ndarray of shape (n_features,) or None
+        What each feature is multiplied by.
     dtype : type
         Precision of training.
     shift : ndarray of shape (n_features,) or None
-        Mean of the rows, which is taken off; ``None`` where that would make sparse rows dense.
+        Mean of the rows times ``columns``, which is taken off; ``None`` where that would make
+        sparse rows dense.
     rotation : ndarray of shape (n_features, rank) or None
     """
 
-    def __init__(self, scale: bool, rotate: bool = True) -> None:
+    def __init__(self, scale: bool | str, rotate: bool = True) -> None:
         self.scale = scale
         self.rotate = rotate
         self.unit = 1.0
+        self.columns: Floats | None = None
         self.dtype: type[np.floating[Any]] = np.float64
         self.shift: Floats | None = None
         self.rotation: Floats | None = None
 
     def fit(self, X: Any, weight: Floats) -> Self:
-        """Learn the scale, the mean and the basis."""
+        """Learn the units, the mean and the basis."""
         products = make_products(X)
         mean, variance = products.moments(weight)
+        if self.scale == "columns" or (self.scale == "auto" and _units_differ(variance)):
+            self.columns = 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0))
+            mean, variance = mean * self.columns, variance * self.columns**2
         if self.scale and variance.any():
             self.unit = float(np.sqrt(variance.sum()))
         n, d = X.shape
         if self.rotate and n < d and n <= MOST_ROWS:
-            self.rotation = _row_space(X, mean, weight)
+            self.rotation = _row_space(self._in_columns(X), mean, weight)
         if self.rotation is not None or isinstance(products, DenseProducts):
             self.shift = mean
         if n * d > SINGLE:
@@ -76,6 +90,7 @@ class Features(BaseEstimator):
     def products(self, X: Any, dtype: Any = None) -> Products:
         """Make the matrix products of validated rows; in training's precision if not told."""
         dtype = self.dtype if dtype is None else dtype
+        X = self._in_columns(X)
         if self.shift is None:
             return make_products(X / self.unit, dtype)
         if sparse.issparse(X) and self.rotation is not None:
@@ -102,7 +117,25 @@ class Features(BaseEstimator):
         assert self.rotation is not None
         assert self.shift is not None
         coef = coef / self.unit @ self.rotation.T
-        return coef, -coef @ self.shift
+        lift = -coef @ self.shift
+        return coef if self.columns is None else coef * self.columns, lift
+
+    def _in_columns(self, X: Any) -> Any:
+        """Return rows with each feature in its own unit."""
+        if self.columns is None:
+            return X
+        if not sparse.issparse(X):
+            return X * self.columns
+        return sparse.csr_array((X.data * self.columns[X.indices], X.indices, X.indptr), X.shape)
+
+
+def _units_differ(variance: Floats) -> bool:
+    """Whether some features would be lost beside others, for units that have nothing in common."""
+    spread = np.sqrt(variance[variance > 0])
+    if not len(spread):
+        return False
+    spread /= spread.max()
+    return bool(np.exp(np.log(spread).mean()) < MANY_UNITS * np.sqrt((spread**2).mean()))
 
 
 def _row_space(X: Any, mean: Floats, weight: Floats) -> Floats:
