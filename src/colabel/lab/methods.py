@@ -290,6 +290,7 @@ METHODS: dict[str, Method] = {
                 n_components=20,
                 n_steps=20,
                 n_init=10,
+                n_models=3,
             ),
             "cbm-2016",
             "mixture of boosted trees, gated",

@@ -214,7 +214,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {
     "CBM LR": ("cbm-lr", {}, {data: _mixture(data, k) for data, k in K_LR.items()}),
     "BinRel GB": ("br-gb", {}, {}),
     "PowSet GB": ("powset-gb", {}, TREES),
-    "CBM GB": ("cbm-gb", {}, {data: {"n_components": k} for data, k in K_GB.items()}),
+    "CBM GB": ("cbm-gb", {"n_models": 1}, {data: {"n_components": k} for data, k in K_GB.items()}),
 }
 
 
