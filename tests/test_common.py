@@ -250,11 +250,14 @@ def test_a_fit_that_is_interrupted_loses_nothing(toy, monkeypatch):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
-def test_weights_beyond_double_precision_are_refused(toy):
+@pytest.mark.parametrize("estimator", [BinaryRelevance(), ConditionalBernoulliMixture(3)], ids=str)
+def test_weights_too_large_or_small_to_compute_with_are_refused(estimator, toy):
     X, Y = toy
-    for weight in (1e308, 1e200, 1e-320):
-        with pytest.raises(ValueError, match="divide it by its mean"):
-            BinaryRelevance().fit(X, Y, sample_weight=np.full(60, weight))
+    for weight in (1e308, 1e200, 1e14, 1e-320):
+        with pytest.raises(ValueError, match="divide it by its largest"):
+            clone(estimator).fit(X, Y, sample_weight=np.full(60, weight))
+    weight = np.where(Y[:, 0] > 0, 1e13, 1e-3)
+    assert np.isfinite(clone(estimator).fit(X, Y, sample_weight=weight).predict_proba(X)).all()
 
 
 @ours

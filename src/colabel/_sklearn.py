@@ -23,8 +23,8 @@ __all__ = [
     "take_rows",
 ]
 
-# Total of sample weights; its inverse is the least.
-LARGEST_WEIGHT = 1e100
+# Totals of sample weights.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e15
 
 
 def routing_enabled() -> bool:
@@ -40,15 +40,15 @@ def take_params(X: Any, params: dict[str, Any], rows: Any = None) -> dict[str, A
 def check_weight(sample_weight: Any, X: Any) -> Any:
     """Return sample weights as a float64 array: one a row, not negative, not all zero.
 
-    Weights whose products would leave double precision are refused.
+    Refused where they would leave no penalty: a fit to labels that a line tells apart has no end.
     """
     weight = _check_sample_weight(sample_weight, X, dtype="float64", ensure_non_negative=True)
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if not 1.0 / LARGEST_WEIGHT <= total <= LARGEST_WEIGHT:
+    if not LEAST_WEIGHT <= total <= LARGEST_WEIGHT:
         raise ValueError(
-            f"sample_weight adds up to {total:.3g}, beyond what can be computed with; divide it by "
-            "its mean"
+            f"sample_weight adds up to {total:.3g}, where {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g} "
+            "can be computed with; divide it by its largest"
         )
     return weight
 

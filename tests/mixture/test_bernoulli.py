@@ -264,7 +264,7 @@ def test_weights_count_rows(init):
     np.testing.assert_array_equal(weighted.logits_, shuffled.logits_)
 
 
-@pytest.mark.parametrize("weight", [1e6, 1e15, 1e90])
+@pytest.mark.parametrize("weight", [1e6, 1e9, 1e12])
 def test_huge_weights_and_a_label_that_is_always_on(weight):
     Y = random_labels(3)
     Y[:, 0] = 1

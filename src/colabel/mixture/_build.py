@@ -25,7 +25,11 @@ LOGISTIC = "logistic"
 
 
 def make_builder(
-    clf: Any, X: Any, Y: NDArray[np.int8], weight: NDArray[np.float64]
+    clf: Any,
+    X: Any,
+    Y: NDArray[np.int8],
+    weight: NDArray[np.float64],
+    scale: bool | str = True,
 ) -> Callable[[int], GatedMixture]:
     """Return what makes the untrained model of a seed; what seeds share is computed once.
 
@@ -35,13 +39,15 @@ def make_builder(
         Whose ``experts``, ``gate`` and priors are read.
     X, Y, weight
         Training data.
+    scale : "columns" or bool
+        How features are scaled for logistic experts and gate.
     """
     experts = _kind("experts", clf.experts)
     gate = experts if clf.gate is None else _kind("gate", clf.gate)
     kinds = [experts, gate]
     features = None
     if any(isinstance(kind, str) for kind in kinds):
-        features = Features(clf.scale, rotate=clf.l1_ratio == 0.0).fit(X, weight)
+        features = Features(scale, rotate=clf.l1_ratio == 0.0).fit(X, weight)
     sources = {
         id(kind): make_source(kind, X, weight) for kind in kinds if isinstance(kind, BoostedTrees)
     }

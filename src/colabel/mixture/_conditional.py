@@ -21,6 +21,7 @@ from colabel.mixture._bernoulli import BernoulliMixture
 from colabel.mixture._build import is_logistic, make_builder, takes_nan
 from colabel.mixture._constants import unit_weight
 from colabel.mixture._em import GatedMixture, runner
+from colabel.mixture._scale import choose_scale
 from colabel.scores import Mixture, RandomState
 
 __all__ = ["ConditionalBernoulliMixture"]
@@ -79,8 +80,9 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         For logistic experts and gate. True: divide the features by one number, the root mean square
         distance of the rows from their mean, so that variances mean the same in any unit.
         ``"columns"``: divide each feature by its standard deviation before. ``"auto"``: do so where
-        their units differ wildly (the geometric mean of the standard deviations is below a
-        twentieth of the root mean square). Sparse data stay sparse.
+        these are far apart (their geometric mean is below a twentieth of the root mean square) and
+        binary relevance then predicts every third row better from the others; where they are not
+        nothing is fitted. Sparse data stay sparse.
     decoder : str, BaseDecoder or None, default=None
         What ``predict`` gets right: ``None`` is ``"subset"``, the exact mode; ``"hamming"``,
         ``"f1"``, ``"jaccard"``, or a decoder of mixtures. ``predict_top_m`` gives several
@@ -98,6 +100,8 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     ----------
     models_ : list of GatedMixture
         One for each of ``n_models``.
+    scale_ : "columns" or bool
+        How logistic experts and gate scale the features.
     n_steps_ : int
         EM steps allowed: ``n_steps``, or the number that early stopping chose.
     n_iter_ : int
@@ -197,11 +201,14 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_models)]
         with one_blas_thread(), progress(self.verbose, type(self).__name__) as report:
+            self.scale_ = self.scale
+            if self.scale == "auto":
+                self.scale_ = self._squares and choose_scale(X, Y, weight, self.expert_variance)
             self.n_steps_ = self.n_steps
             self.validation_: Floats | None = None
             if self.early_stopping and len(Y) > 1:
                 self._choose_steps(X, Y, weight, seeds[0], rng)
-            build = make_builder(self, X, Y, weight)
+            build = make_builder(self, X, Y, weight, self.scale_)
             fits = [self._run(build(seed), X, Y, weight, seed, report=report) for seed in seeds]
         self.models_ = [model for model, _ in fits]
         self.history_ = [history for _, history in fits]
@@ -212,7 +219,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         order = rng.permutation(len(Y))
         n_out = min(max(1, round(self.validation_fraction * len(Y))), len(Y) - 1)
         out, kept = np.sort(order[:n_out]), np.sort(order[n_out:])
-        model = make_builder(self, X[kept], Y[kept], weight[kept])(seed)
+        model = make_builder(self, X[kept], Y[kept], weight[kept], self.scale_)(seed)
         views, columns, found = model.views(X[out]), _columns(Y[out]), []
 
         def look(_: GatedMixture) -> None:

@@ -23,10 +23,6 @@ SINGLE = 2**17
 RANK_TOL = 1e-10
 # ... or, where means are taken off squares, with less than this share of the squares.
 ROUNDING = 8.0 * np.finfo(np.float64).eps
-# Features have units of their own if the geometric mean of their spreads is below this share of the
-# root mean square. Columns of one kind, counts of rare words and all principal components of a
-# matrix among them, have .09 and more in the field's data; columns of many kinds .04 and less.
-MANY_UNITS = 0.05
 
 
 class Features(BaseEstimator):
@@ -41,9 +37,9 @@ class Features(BaseEstimator):
 
     Parameters
     ----------
-    scale : {"auto", "columns"} or bool
+    scale : "columns" or bool
         True: divide by the root mean square distance of the rows from their mean; ``"columns"``:
-        divide each feature by its standard deviation before; ``"auto"``: if their units differ.
+        divide each feature by its standard deviation before.
     rotate : bool, default=True
         Whether the model's penalty lets features be rotated, as L2 does.
 
@@ -73,7 +69,7 @@ class Features(BaseEstimator):
         """Learn the units, the mean and the basis."""
         products = make_products(X)
         mean, variance = products.moments(weight)
-        if self.scale == "columns" or (self.scale == "auto" and _units_differ(variance)):
+        if self.scale == "columns":
             self.columns = 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0))
             mean, variance = mean * self.columns, variance * self.columns**2
         if self.scale and variance.any():
@@ -127,15 +123,6 @@ class Features(BaseEstimator):
         if not sparse.issparse(X):
             return X * self.columns
         return sparse.csr_array((X.data * self.columns[X.indices], X.indices, X.indptr), X.shape)
-
-
-def _units_differ(variance: Floats) -> bool:
-    """Whether some features would be lost beside others, for units that have nothing in common."""
-    spread = np.sqrt(variance[variance > 0])
-    if not len(spread):
-        return False
-    spread /= spread.max()
-    return bool(np.exp(np.log(spread).mean()) < MANY_UNITS * np.sqrt((spread**2).mean()))
 
 
 def _row_space(X: Any, mean: Floats, weight: Floats) -> Floats:

@@ -39,8 +39,7 @@ class LabelRows:
     @property
     def base_rates(self) -> Floats:
         """Share of the weight that has each label on, kept off 0 and 1 by half a row each."""
-        shares = (self.counts @ self.labelings + 0.5) / (self.counts.sum() + 1.0)
-        return np.minimum(shares, np.nextafter(1.0, 0.0))  # half a row of 1e16 rounds to nothing
+        return (self.counts @ self.labelings + 0.5) / (self.counts.sum() + 1.0)
 
     def take(self, chosen: NDArray[np.int64]) -> Floats:
         """Return some labelings as rows of zeros and ones."""
