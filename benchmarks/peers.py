@@ -139,7 +139,9 @@ def row_of(found, truth):
 def table(data, rows):
     """Markdown, the best of each measure in bold."""
     best = {
-        name: (max if up else min)(round(row[name], 3) for row in rows.values() if name in row)
+        name: (max if up else min)(
+            (round(row[name], 3) for row in rows.values() if name in row), default=None
+        )
         for name, (_, up) in MEASURES.items()
     }
     lines = [

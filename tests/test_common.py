@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -34,7 +35,8 @@ from colabel import (
     SubmodularSVC,
     TunedThreshold,
 )
-from colabel.reduction import BatchLogisticRegression, ScaledLinearSVC
+from colabel.neural import RBFNetwork
+from colabel.reduction import BatchLogisticRegression, BoostedClassifier, ScaledLinearSVC
 
 QUICK = BinaryRelevance(ScaledLinearSVC(random_state=0))
 ESTIMATORS = [
@@ -234,6 +236,33 @@ def test_a_fit_that_fails_loses_nothing(estimator, toy, case):
     assert vars(model).keys() == before.keys()
     assert all(value is before[name] for name, value in vars(model).items())
     np.testing.assert_array_equal(model.predict(X), labels)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [BatchLogisticRegression(), BoostedClassifier(3), RBFNetwork(), ScaledLinearSVC()],
+    ids=str,
+)
+def test_a_single_label_fit_that_fails_loses_nothing(estimator, toy):
+    X, Y = toy
+    model = clone(estimator).fit(X, Y[:, 0])
+    labels = model.predict(X)
+    for rows, target in ((X[:, :3], Y[:-1, 0]), (X[:, :3], np.linspace(0, 1, len(X)))):
+        with pytest.raises(ValueError):
+            model.fit(rows, target)
+    np.testing.assert_array_equal(model.predict(X), labels)
+
+
+def test_a_mixture_whose_experts_fail_loses_nothing(toy):
+    X, Y = toy
+    model = ConditionalBernoulliMixture(2, n_steps=2, random_state=0).fit(X, Y)
+    before = dict(vars(model))
+    expected = model.predict_proba(X)
+    with pytest.raises(ValueError):
+        model.set_params(experts=LogisticRegression(C=-1.0), n_steps=3).fit(X[:, :2], Y)
+    model.set_params(experts=before["experts"], n_steps=2)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
 def test_a_fit_that_is_interrupted_loses_nothing(toy, monkeypatch):

@@ -45,6 +45,21 @@ def test_features_that_do_not_vary_have_no_variance(n, products, dtype):
         np.testing.assert_allclose(variance[1:], expected, rtol=5e-3)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("share", [0.05, 0.7, 0.999, 1.0])
+def test_moments_of_sparse_features_are_those_of_dense_ones(share, offset):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = (rng.normal(size=(400, 5)) + offset) * (rng.random((400, 5)) < share)
+        weight = rng.uniform(0.1, 1.0, 400)
+        mean, variance = SparseProducts(sparse.csr_array(X), np.float64).moments(weight)
+        share_of = weight / weight.sum()
+        expected = share_of @ X
+        np.testing.assert_allclose(mean, expected, atol=1e-15, rtol=1e-12)
+        expected = share_of @ (X - expected) ** 2
+        np.testing.assert_allclose(variance, expected, rtol=1e-5)  # digits of 1e12 end at 1e-4
+
+
 def test_entries_that_stand_twice_are_added_up_in_a_copy():
     X = sparse.csr_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1]), np.array([0, 2, 3])))
     mean, variance = SparseProducts(X, np.float64).moments(np.ones(2))

@@ -397,6 +397,7 @@ def test_a_saved_model_answers_the_same(tmp_path):
         ({"tol": -1.0}, [[1]], "tol must be"),
         ({"tol": "small"}, [[1]], "tol must be"),
         ({"smoothing": 0}, [[1]], "smoothing must be a positive number"),
+        ({"smoothing": 1e-320}, [[1]], "smoothing must be a number of at least 1e-100"),
         ({"smoothing": np.nan}, [[1]], "smoothing must be a positive number"),
         ({"init": "k-means"}, [[1]], "init must be 'spread' or 'random'"),
     ],

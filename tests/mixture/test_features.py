@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from colabel.mixture import ConditionalBernoulliMixture, _features
+from colabel.mixture import ConditionalBernoulliMixture, _features, _scale
 from colabel.mixture._features import Features
-from colabel.mixture._scale import choose_scale, units_differ
+from colabel.mixture._scale import _held_out, choose_scale, units_differ
 
 CONTAINERS = [np.asarray, sparse.csr_array]
 UNITS = 10.0 ** np.array([0, -4, 3, 6, 1, -8])
@@ -73,25 +73,126 @@ def test_far_apart_for_a_reason_or_by_accident(container):
     assert fit(container(X * UNITS), Y).scale_ == "columns"
 
 
-def test_the_choice_depends_on_neither_order_nor_repeats_of_rows():
+def undecided(seed):
+    """Labels of large features or of small ones, so that either answer is right at times."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 12)) / np.arange(1, 13) ** 3
+    told_by = rng.normal(size=(12, 2)) * np.arange(1, 13)[:, None] ** rng.uniform(0, 3)
+    return X, (X @ told_by + 0.3 * rng.normal(size=(60, 2)) > 0).astype(np.int8)
+
+
+def test_the_choice_depends_on_neither_order_nor_repeats_nor_units():
+    found = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(60, 20)) / np.arange(1, 21) ** 3
-        Y = (X @ rng.normal(size=(20, 2)) * [1, 0] + rng.normal(size=(60, 2)) > 0).astype(np.int8)
-        weight = np.arange(60) % 3 + 1
-        repeated = rng.permutation(np.repeat(np.arange(60), weight))
+        X, Y = undecided(seed)
+        weight = np.arange(60) % 3 + 1.0
+        repeated = rng.permutation(np.repeat(np.arange(60), weight.astype(int)))
+        columns = rng.permutation(12)
         answers = {
-            choose_scale(X, Y, weight.astype(float), 10.0),
+            choose_scale(X, Y, weight, 10.0),
             choose_scale(X[repeated], Y[repeated], np.ones(len(repeated)), 10.0),
-            choose_scale(sparse.csr_array(X), Y, weight.astype(float), 10.0),
+            choose_scale(sparse.csr_array(X), Y, weight, 10.0),
+            choose_scale(X[:, columns], Y, weight, 10.0),
+            choose_scale(X * 10.0 ** rng.integers(-9, 9), Y, weight, 10.0),
+            choose_scale(X * rng.uniform(0.1, 9), Y[:, ::-1], weight, 10.0),
         }
         assert len(answers) == 1
+        found += answers
+    assert 10 <= found.count("columns") <= 30
 
 
-def test_few_rows_cannot_tell():
-    X, Y = data(n=29)
-    assert fit(X * UNITS, Y).scale_ is True
-    assert fit(X * UNITS, Y, "columns").scale_ == "columns"
+def test_heavy_rows_decide():
+    """Half of the rows follow a small feature, the others large ones alone."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(300, 3)), 1e-4 * rng.normal(size=(300, 40))])
+    follow = np.arange(300) % 2 == 0
+    Y = (np.where(follow[:, None], 1e4 * X[:, 3:5], X[:, :2]) > 0).astype(np.int8)
+    assert choose_scale(X, Y, np.where(follow, 1.0, 1e-2), 10.0) == "columns"
+    assert choose_scale(X, Y, np.where(follow, 1e-2, 1.0), 10.0) is True
+
+
+def test_light_rows_do_not_set_spreads_apart(monkeypatch):
+    X, Y = data(n=60)
+    X[0, 3] = 1e6
+    asked = []
+    monkeypatch.setattr(_scale, "_held_out", lambda *a: asked.append(1) or np.zeros(a[-1].sum()))
+    choose_scale(X, Y, np.where(np.arange(60) > 0, 1.0, 1e-14), 10.0)
+    assert not asked
+    choose_scale(X, Y, np.ones(60), 10.0)
+    assert asked
+
+
+@pytest.mark.parametrize(("gain", "answer"), [(-1.0, True), (-0.1, "columns"), (1.0, "columns")])
+def test_a_difference_that_may_be_luck_says_nothing(monkeypatch, gain, answer):
+    X, Y = data()
+    noise = np.random.default_rng(0)
+
+    def held_out(scale, *rest):
+        return (
+            np.zeros(rest[-1].sum()) if scale is True else gain + noise.normal(size=rest[-1].sum())
+        )
+
+    monkeypatch.setattr(_scale, "_held_out", held_out)
+    assert choose_scale(X * UNITS, Y, np.ones(len(X)), 10.0) == answer
+
+
+@pytest.mark.parametrize("scale", [True, "columns"])
+def test_rows_held_out_are_as_likely_by_weights_as_by_repeats(scale):
+    for seed in range(20):
+        X, Y = undecided(seed)
+        weight, out = np.arange(60) % 3 + 1, np.arange(60) % 4 == 0
+        rows = np.repeat(np.arange(60), weight)
+        found = _held_out(scale, X, Y, weight.astype(float), 10.0, out)
+        twice = _held_out(scale, X[rows], Y[rows], np.ones(len(rows)), 10.0, out[rows])
+        np.testing.assert_allclose(np.repeat(found, weight[out]), twice, rtol=1e-3, atol=1e-3)
+        plain = _held_out(scale, X, Y, np.ones(60), 10.0, out)
+        assert np.abs(plain - found).max() > 1e-2
+
+
+def test_labels_that_only_rows_held_out_have_say_nothing():
+    X, Y = undecided(0)
+    out = np.arange(60) % 3 == 0
+    expected = _held_out(True, X, Y, np.ones(60), 10.0, out)
+    more = np.hstack([Y, out[:, None], ~out[:, None]]).astype(np.int8)
+    np.testing.assert_array_equal(_held_out(True, X, more, np.ones(60), 10.0, out), expected)
+    assert choose_scale(X, np.zeros((60, 2), dtype=np.int8), np.ones(60), 10.0) == "columns"
+
+
+def test_two_rows_cannot_speak_against_it():
+    X, Y = data(n=2)
+    assert fit(X * UNITS, Y).scale_ == "columns"
+
+
+def test_nothing_is_scaled_for_trees():
+    X, Y = data(n=40)
+    trees = {"experts": "boosting", "n_components": 2, "n_steps": 1}
+    for scale in ("auto", "columns", True, False):
+        assert fit(X * UNITS, Y, scale, **trees).scale_ is False
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("tiny", [1e-150, 1e-157, 1e-160, 1e-170, 0.0])
+def test_a_feature_that_hardly_varies_takes_nothing_from_the_others(container, tiny):
+    X, Y = data(n=60)
+    expected = fit(X, Y, "columns").predict_proba(X)
+    X = np.hstack([X, tiny * np.random.default_rng(0).normal(size=(60, 1))])
+    found = fit(container(X), Y, "columns").predict_proba(container(X))
+    assert np.abs(found - expected).mean() < 0.1
+    assert len(np.unique(found.round(6), axis=0)) > 30
+
+
+def test_sparse_rows_far_from_zero_are_multiplied_in_double_precision():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 100)) * (rng.random((3000, 100)) < 0.1)
+    Y = (X[:, :2] > 0).astype(int)
+    far = 1e8 + 100.0 * rng.normal(size=(3000, 1))
+    assert Features("columns").fit(sparse.csr_array(X), np.ones(3000)).dtype is np.float32
+    rows = np.hstack([X, far])
+    dense, few = (fit(c(rows), Y, "columns", n_components=1) for c in CONTAINERS)
+    assert few.models_[0].gate.features.dtype is np.float64
+    found = few.joint_log_prob(CONTAINERS[1](rows), Y).mean()
+    assert found == pytest.approx(dense.joint_log_prob(rows, Y).mean(), abs=1e-3)
 
 
 def test_components_that_are_rounding_errors_stay_what_they_are():
@@ -125,9 +226,11 @@ def test_weights_given_back_score_the_same():
 
 
 def test_a_row_twice_is_a_weight_of_two():
-    X, Y = data(n=40)
+    X, Y = data()
     X *= UNITS
-    weight = np.arange(40) % 3
-    found = fit(X, Y).fit(X, Y, sample_weight=weight).predict_proba(X)
+    weight = np.arange(len(X)) % 3
+    clf = fit(X, Y, True).set_params(scale="auto").fit(X, Y, sample_weight=weight)
+    assert clf.scale_ == "columns"
+    found = clf.predict_proba(X)
     twice = fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)).predict_proba(X)
     np.testing.assert_allclose(found, twice, atol=1e-6)

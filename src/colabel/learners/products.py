@@ -105,16 +105,21 @@ class SparseProducts:
         """Weighted mean and variance of each feature; exactly zero where it is but rounding."""
         share = weight / weight.sum()
         mean = np.asarray(share @ self.X).astype(np.float64)
-        squared = np.square(self.X.data, dtype=np.float64)
-        squared = sparse.csr_array((squared, self.X.indices, self.X.indptr), shape=self.shape)
-        squares = np.asarray(share @ squared)
-        variance = squares - mean**2
-        rounding = max(LAST_DIGITS, self.shape[0]) * np.finfo(np.float64).eps
-        return mean, np.where(variance > rounding * squares, variance, 0.0)
+        centred = self.X.data - mean[self.X.indices]
+        zeros = 1.0 - share @ self._entries(np.ones(len(centred)))
+        zeros[np.bincount(self.X.indices, minlength=self.shape[1]) == self.shape[0]] = 0.0
+        rest = share @ self._entries(centred) - zeros * mean  # rounding of the mean
+        variance = share @ self._entries(centred**2) + zeros * mean**2 - rest**2
+        mean += rest
+        rounding = LAST_DIGITS * np.finfo(np.float64).eps
+        return mean, np.where(variance > (rounding * mean) ** 2, variance, 0.0)
 
     def take(self, rows: NDArray[np.int64]) -> SparseProducts:
         """Keep some rows."""
         return SparseProducts(self.X[rows], self.dtype)
+
+    def _entries(self, data: Floats) -> Any:
+        return sparse.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
     def _part(self, rows: slice) -> Any:
         return self.X if rows.start == 0 and rows.stop >= self.shape[0] else self.X[rows]

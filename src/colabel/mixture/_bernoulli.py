@@ -39,6 +39,8 @@ Labels = NDArray[np.int8]
 # A component that is expected to have made fewer rows than this is dropped. Dropping it costs at
 # most about as many nats of log-likelihood, over all rows together.
 DEAD_ROWS = 0.01
+# Less, and a label that is off in every row would have odds beyond double precision.
+LEAST_SMOOTHING = 1e-100
 
 
 class BernoulliMixture(DensityMixin, BaseEstimator):
@@ -60,7 +62,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         A start has converged when a step gains less than this, in nats per row.
     smoothing : float, default=1e-2
         Pseudo-rows added to every component, in which labels have their base rates: a Beta prior.
-        Positive, so that log-odds stay finite.
+        1e-100 or more, so that log-odds stay finite.
     init : {"spread", "random"}, default="spread"
         ``"spread"``: components start at label sets far apart; ``"random"``: at random
         responsibilities.
@@ -192,7 +194,8 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         for name in ("n_components", "n_init", "max_iter"):
             check_whole(getattr(self, name), name, least=1)
         check_real(self.tol, "tol", least=0.0)
-        check_real(self.smoothing, "smoothing", above=0.0)  # for finite log-odds
+        check_real(self.smoothing, "smoothing", above=0.0)
+        check_real(self.smoothing, "smoothing", least=LEAST_SMOOTHING)
         check_choice(self.init, "init", ("spread", "random"))
 
     def _validate(self, Y: Any, *, reset: bool) -> Any:

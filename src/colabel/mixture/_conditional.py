@@ -80,9 +80,10 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         For logistic experts and gate. True: divide the features by one number, the root mean square
         distance of the rows from their mean, so that variances mean the same in any unit.
         ``"columns"``: divide each feature by its standard deviation before. ``"auto"``: do so where
-        these are far apart (their geometric mean is below a twentieth of the root mean square) and
-        binary relevance then predicts every third row better from the others; where they are not
-        nothing is fitted. Sparse data stay sparse.
+        these are far apart (their geometric mean is below a twentieth of the root mean square),
+        unless binary relevance with ``expert_variance``, over three folds, then predicts rows held
+        out worse by more than two standard errors; where they are near nothing is fitted. Sparse
+        data stay sparse.
     decoder : str, BaseDecoder or None, default=None
         What ``predict`` gets right: ``None`` is ``"subset"``, the exact mode; ``"hamming"``,
         ``"f1"``, ``"jaccard"``, or a decoder of mixtures. ``predict_top_m`` gives several
@@ -101,7 +102,8 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     models_ : list of GatedMixture
         One for each of ``n_models``.
     scale_ : "columns" or bool
-        How logistic experts and gate scale the features.
+        How logistic experts and gate scale the features; False where neither is logistic. With
+        ``"auto"`` all rows have a say in it, those of ``validation_`` as well.
     n_steps_ : int
         EM steps allowed: ``n_steps``, or the number that early stopping chose.
     n_iter_ : int
@@ -201,9 +203,9 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_models)]
         with one_blas_thread(), progress(self.verbose, type(self).__name__) as report:
-            self.scale_ = self.scale
-            if self.scale == "auto":
-                self.scale_ = self._squares and choose_scale(X, Y, weight, self.expert_variance)
+            self.scale_ = self.scale if self._squares else False
+            if self.scale_ == "auto":
+                self.scale_ = choose_scale(X, Y, weight, self.expert_variance)
             self.n_steps_ = self.n_steps
             self.validation_: Floats | None = None
             if self.early_stopping and len(Y) > 1:

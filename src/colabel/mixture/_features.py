@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 6000
 # Entries from which on single precision is worth its rounding errors.
 SINGLE = 2**17
+# Standard deviations from zero, from which on it loses what rows say that keep their mean.
+OFFSET = 1e4
 # Directions with less than this share of the largest variance are rounding errors, ...
 RANK_TOL = 1e-10
 # ... or, where means are taken off squares, with less than this share of the squares.
@@ -71,7 +73,7 @@ class Features(BaseEstimator):
         mean, variance = products.moments(weight)
         if self.scale == "columns":
             self.columns = 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0))
-            mean, variance = mean * self.columns, variance * self.columns**2
+            mean, variance = mean * self.columns, (variance > 0).astype(np.float64)
         if self.scale and variance.any():
             self.unit = float(np.sqrt(variance.sum()))
         n, d = X.shape
@@ -79,7 +81,8 @@ class Features(BaseEstimator):
             self.rotation = _row_space(self._in_columns(X), mean, weight)
         if self.rotation is not None or isinstance(products, DenseProducts):
             self.shift = mean
-        if n * d > SINGLE:
+        near = np.abs(mean) <= OFFSET * np.where(variance > 0, np.sqrt(variance), self.unit)
+        if n * d > SINGLE and (self.shift is not None or near.all()):
             self.dtype = np.float32
         return self
 

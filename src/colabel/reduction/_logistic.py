@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
+from colabel._unchanged import unchanged_on_failure
 from colabel.learners.log_linear import fit_multinomial
 from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
 from colabel.learners.magnitude import check_magnitude
@@ -81,25 +82,26 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        if sample_weight is not None:
-            sample_weight = check_weight(sample_weight, X)
-            kept = sample_weight > 0
-            X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
-        self.classes_, code = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "This solver needs samples of at least 2 classes in the data, but the data "
-                f"contains only one class: {self.classes_.tolist()[0]!r}"
-            )
-        if len(self.classes_) == 2:
-            found = self._solve(fit_logistic, X, code[:, None], sample_weight)
-        elif self.l1_ratio == 0:
-            found = self._solve(_fit_classes, X, code, sample_weight)
-        else:
-            found = self._solve(fit_softmax, X, np.eye(len(self.classes_))[code], sample_weight)
-        self.coef_, self.intercept_, self.n_iter_ = found.coef, found.intercept, found.n_iter
+        with unchanged_on_failure(self):
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            check_classification_targets(y)
+            if sample_weight is not None:
+                sample_weight = check_weight(sample_weight, X)
+                kept = sample_weight > 0
+                X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
+            self.classes_, code = np.unique(y, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    "This solver needs samples of at least 2 classes in the data, but the data "
+                    f"contains only one class: {self.classes_.tolist()[0]!r}"
+                )
+            if len(self.classes_) == 2:
+                found = self._solve(fit_logistic, X, code[:, None], sample_weight)
+            elif self.l1_ratio == 0:
+                found = self._solve(_fit_classes, X, code, sample_weight)
+            else:
+                found = self._solve(fit_softmax, X, np.eye(len(self.classes_))[code], sample_weight)
+            self.coef_, self.intercept_, self.n_iter_ = found.coef, found.intercept, found.n_iter
         return self
 
     def fit_labels(
