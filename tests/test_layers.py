@@ -11,7 +11,8 @@ ROOT = Path(colabel.__file__).parent
 GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress", "_unchanged"}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
-CORE = GROUND | TABLES | ROLES | {"_kernels", "compat", "base", "_targets", "_meta", "_weighted"}
+BASES = {"compat", "base", "_targets", "_meta", "_weighted", "_one_target"}
+CORE = GROUND | TABLES | ROLES | BASES | {"_kernels"}
 FAMILIES = {
     "structured",
     "mixture",
@@ -42,6 +43,7 @@ MAY_IMPORT = {
     "_targets": GROUND,
     "base": GROUND | TABLES | {"_targets", "compat", "decoders"},
     "_meta": GROUND | {"base"},
+    "_one_target": GROUND,
     "_weighted": GROUND | {"base", "learners"},
     "metrics": GROUND | {"_kernels"},
     "datasets": GROUND | {"_kernels"},

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colabel._one_target import check_one_target
 from colabel._parameters import check_choice, check_real
-from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
 from colabel.learners.distinct_rows import distinct_rows
 from colabel.learners.magnitude import scaled
@@ -118,12 +117,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         check_real(self.ridge, "ridge", least=0.0)
         check_choice(self.scale, "scale", (True, False))
         with unchanged_on_failure(self):
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            check_classification_targets(y)
-            weight = None if sample_weight is None else check_weight(sample_weight, X)
-            if weight is not None:
-                X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-            self.classes_, code = np.unique(y, return_inverse=True)
+            X, self.classes_, code, weight = check_one_target(self, X, y, sample_weight, least=1)
             one_hot = (code[:, None] == np.arange(len(self.classes_))).astype(np.int8)
             self._fit_rows(*_merged(X, one_hot, weight))
         return self

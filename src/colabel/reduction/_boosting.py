@@ -15,11 +15,10 @@ from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colabel._one_target import check_one_target
 from colabel._parameters import check_real, check_whole
-from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
 from colabel.learners.trees import Trees, on_grid, read_lightgbm, without_rare
 
@@ -105,25 +104,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         with unchanged_on_failure(self):
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            check_classification_targets(y)
-            if sample_weight is not None:
-                sample_weight = check_weight(sample_weight, X)
-                kept = sample_weight > 0
-                X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
-            self.classes_, code = np.unique(y, return_inverse=True)
-            if len(self.classes_) < 2:
-                raise ValueError(
-                    "boosting needs samples of at least 2 classes in the data, but the data "
-                    f"contains only one class: {self.classes_[0]!r}"
-                )
+            X, self.classes_, code, weight = check_one_target(self, X, y, sample_weight)
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             self.trees_: Trees | None = None
             self.estimator_: Any = None
             if find_spec("lightgbm") is None:
-                self.estimator_ = self._grow_scikit(X, code, sample_weight, seed)
+                self.estimator_ = self._grow_scikit(X, code, weight, seed)
             else:
-                self.trees_ = self._grow_lightgbm(X, code, sample_weight, seed)
+                self.trees_ = self._grow_lightgbm(X, code, weight, seed)
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -13,9 +13,9 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from colabel._one_target import check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
@@ -83,24 +83,13 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,) or None
         """
         with unchanged_on_failure(self):
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            check_classification_targets(y)
-            if sample_weight is not None:
-                sample_weight = check_weight(sample_weight, X)
-                kept = sample_weight > 0
-                X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
-            self.classes_, code = np.unique(y, return_inverse=True)
-            if len(self.classes_) < 2:
-                raise ValueError(
-                    "This solver needs samples of at least 2 classes in the data, but the data "
-                    f"contains only one class: {self.classes_.tolist()[0]!r}"
-                )
+            X, self.classes_, code, weight = check_one_target(self, X, y, sample_weight)
             if len(self.classes_) == 2:
-                found = self._solve(fit_logistic, X, code[:, None], sample_weight)
+                found = self._solve(fit_logistic, X, code[:, None], weight)
             elif self.l1_ratio == 0:
-                found = self._solve(_fit_classes, X, code, sample_weight)
+                found = self._solve(_fit_classes, X, code, weight)
             else:
-                found = self._solve(fit_softmax, X, np.eye(len(self.classes_))[code], sample_weight)
+                found = self._solve(fit_softmax, X, np.eye(len(self.classes_))[code], weight)
             self.coef_, self.intercept_, self.n_iter_ = found.coef, found.intercept, found.n_iter
         return self
 
