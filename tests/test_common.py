@@ -253,6 +253,27 @@ def test_a_single_label_fit_that_fails_loses_nothing(estimator, toy):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [BatchLogisticRegression(), BoostedClassifier(3), RBFNetwork(), ScaledLinearSVC()],
+    ids=str,
+)
+def test_a_single_label_fit_refuses_what_it_cannot_compute_with(estimator, toy):
+    X, Y = toy
+    y = Y[:, 0]
+    bad = [
+        (X, y, -np.ones(60), "Negative values"),
+        (np.where(X > 1, np.inf, X), y, None, "infinity"),
+    ]
+    if not isinstance(estimator, BoostedClassifier):  # trees do not mind
+        bad.append((X * 1e200, y, None, "beyond double precision"))
+    if not isinstance(estimator, RBFNetwork):  # one class is all it says then
+        bad += [(X, y, y > 0, "only one class: 1"), (X, 0 * y, None, "only one class: 0")]
+    for rows, target, weight, reason in bad:
+        with pytest.raises(ValueError, match=reason):
+            clone(estimator).fit(rows, target, weight)
+
+
 def test_a_mixture_whose_experts_fail_loses_nothing(toy):
     X, Y = toy
     model = ConditionalBernoulliMixture(2, n_steps=2, random_state=0).fit(X, Y)

@@ -25,6 +25,8 @@ FAR_APART = 0.05
 N_FOLDS = 3
 # Standard errors of a difference that is not luck.
 CLEARLY = 2.0
+# Largest log-odds of a label, so that no single row decides for all.
+SUREST = 10.0
 
 
 def choose_scale(X: Any, Y: NDArray[np.int8], weight: Floats, variance: float) -> bool | str:
@@ -43,21 +45,20 @@ def choose_scale(X: Any, Y: NDArray[np.int8], weight: Floats, variance: float) -
 
     Notes
     -----
-    Six fits of binary relevance to two thirds of the rows, or none. Rows are dealt in the order of
-    their sums, so that neither their order, nor that of the features, nor another unit for all of
-    them, nor a row twice, instead of a weight of two, changes the answer.
+    Six fits of binary relevance to two thirds of the rows, or none. Rows are dealt to folds in
+    an order that depends neither on theirs, nor on that of the features or their unit, nor on a row
+    being there twice, instead of having a weight of two; so neither does the answer.
     """
     if not units_differ(make_products(X).moments(weight)[1]):
         return True
     rows, Y, weight = distinct_rows(X, Y, weight)
-    if len(Y) < N_FOLDS:
-        return "columns"
     rows = rows if sparse.issparse(X) else rows.toarray()
-    fold = np.empty(len(Y), dtype=np.intp)
-    fold[np.argsort(rows.sum(axis=1), kind="stable")] = np.arange(len(Y)) % N_FOLDS
+    different, place = np.unique(_skews(rows, weight), return_inverse=True)
+    if len(different) < 2:
+        return "columns"
     gain = np.zeros(len(Y))
-    for i in range(N_FOLDS):
-        out = fold == i
+    for i in range(min(N_FOLDS, len(different))):
+        out = place % N_FOLDS == i
         one, each = (
             _held_out(scale, rows, Y, weight, variance, out) for scale in (True, "columns")
         )
@@ -69,11 +70,24 @@ def choose_scale(X: Any, Y: NDArray[np.int8], weight: Floats, variance: float) -
 
 def units_differ(variance: Floats) -> bool:
     """Whether some features are lost beside others that vary more."""
-    spread = np.sqrt(variance[variance > 0])
-    if not len(spread):
+    variance = variance[variance > 0]
+    if not len(variance):
         return False
-    spread /= spread.max()
-    return bool(np.exp(np.log(spread).mean()) < FAR_APART * np.sqrt((spread**2).mean()))
+    return bool(np.exp(0.5 * np.log(variance).mean()) < FAR_APART * np.sqrt(variance.mean()))
+
+
+def _skews(X: Any, weight: Floats) -> Floats:
+    """Sum of the cubes of each row's standardised features, up to a constant.
+
+    Few rows that differ have the same; shares, say, have the same sum.
+    """
+    mean, variance = make_products(X).moments(weight)
+    unit = np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+    if not sparse.issparse(X):
+        return np.asarray((((X - mean) * unit) ** 3).sum(axis=1))
+    zero = np.where(np.bincount(X.indices, minlength=len(mean)) < X.shape[0], -mean * unit, 0.0)
+    cubes = ((X.data - mean[X.indices]) * unit[X.indices]) ** 3 - (zero**3)[X.indices]
+    return np.asarray(sparse.csr_array((cubes, X.indices, X.indptr), X.shape).sum(axis=1))
 
 
 def _held_out(
@@ -86,7 +100,8 @@ def _held_out(
 ) -> Floats:
     """Log-likelihoods of the label sets of rows held out.
 
-    Labels that are the same in all other rows tell nothing, and are left out.
+    Labels that are the same in all other rows tell nothing, and are left out. No label is surer
+    than log-odds of ``SUREST``.
     """
     kept = ~out
     Y = Y[:, Y[kept].min(axis=0) < Y[kept].max(axis=0)]
@@ -97,4 +112,5 @@ def _held_out(
     scores = (
         rows.scores(fit.coef.astype(rows.dtype), slice(0, int(out.sum()))) + fit.intercept[:, None]
     )
+    scores = np.clip(scores, -SUREST, SUREST)
     return np.asarray(-np.logaddexp(0.0, np.where(Y[out].T > 0, -scores, scores)).sum(axis=0))

@@ -15,7 +15,7 @@ from colabel._one_target import check_one_target
 from colabel._parameters import check_choice, check_real
 from colabel._unchanged import unchanged_on_failure
 from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import scaled
+from colabel.learners.magnitude import check_magnitude, scaled
 from colabel.neural._radial import (
     bumps,
     count_centres,
@@ -118,6 +118,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         check_choice(self.scale, "scale", (True, False))
         with unchanged_on_failure(self):
             X, self.classes_, code, weight = check_one_target(self, X, y, sample_weight, least=1)
+            check_magnitude(X)
             one_hot = (code[:, None] == np.arange(len(self.classes_))).astype(np.int8)
             self._fit_rows(*_merged(X, one_hot, weight))
         return self

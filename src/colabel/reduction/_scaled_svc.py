@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from colabel.learners.magnitude import mean_squared_norm
+from colabel._one_target import check_one_target
+from colabel._unchanged import unchanged_on_failure
+from colabel.learners.magnitude import check_magnitude, mean_squared_norm
 
 __all__ = ["ScaledLinearSVC"]
 
@@ -34,24 +35,16 @@ class ScaledLinearSVC(LinearSVC):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit as ``LinearSVC`` does, at the scale of ``X``."""
         self._validate_params()
-        squared = _mean_squared_norm(X, sample_weight)
-        scaled = {
-            "C": self.C / squared,
-            "intercept_scaling": self.intercept_scaling * np.sqrt(squared),
-        }
-        machine = LinearSVC(**{**self.get_params(), **scaled}).fit(X, y, sample_weight)
-        for name, value in vars(machine).items():
-            if name.endswith("_"):
-                setattr(self, name, value)
+        with unchanged_on_failure(self):
+            X, classes, code, weight = check_one_target(self, X, y, sample_weight)
+            check_magnitude(X)
+            squared = mean_squared_norm(X, weight)
+            scaled = {
+                "C": self.C / squared,
+                "intercept_scaling": self.intercept_scaling * np.sqrt(squared),
+            }
+            machine = LinearSVC(**{**self.get_params(), **scaled}).fit(X, classes[code], weight)
+            for name, value in vars(machine).items():
+                if name.endswith("_"):
+                    setattr(self, name, value)
         return self
-
-
-def _mean_squared_norm(X: Any, sample_weight: Any) -> float:
-    """Mean squared row norm, 1 where it is not a positive number (``fit`` will say why)."""
-    X = X if sparse.issparse(X) else np.asarray(X)
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        return 1.0
-    if weight is not None and (weight.shape != X.shape[:1] or weight.dtype.kind not in "biuf"):
-        return 1.0
-    return mean_squared_norm(X, weight)
