@@ -14,7 +14,7 @@ from colabel.datasets import load
 from colabel.exceptions import ModelFileError
 from colabel.mixture import ConditionalBernoulliMixture, _growers
 from colabel.mixture._boosted_trees import BoostedTrees
-from colabel.mixture._boosting import LANES, BoostedExperts, BoostedGate
+from colabel.mixture._boosting import LANES, BoostedExperts, BoostedGate, _cost, _scaling
 from colabel.mixture._em import GatedMixture, runner
 from colabel.mixture._growers import LightGBMSource, ScikitSource
 from colabel.persistence import load as load_model
@@ -410,3 +410,27 @@ def test_uneven_probabilities_stay_finite():
     assert np.isfinite(after).all()
     assert after.sum() >= before.sum()
     assert np.isfinite(experts.logits(view, slice(0, 200))).all()
+
+
+def test_iterative_scaling_never_lowers_the_likelihood_however_certain_a_label_is():
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        n, centre = rng.integers(1, 30), 30.0 * rng.normal()
+        weight = 10.0 ** rng.uniform(-20, 3, n) * (rng.random(n) < 0.8)
+        y = (rng.random(n) < 0.5).astype(np.float64)
+        if rng.random() < 0.5:  # rows that differ weigh next to nothing
+            weight = np.where(y == (centre > 0), weight.max() + 1.0, 1e-15 * weight)
+        score = centre + rng.normal(size=n) * rng.choice([0.0, 0.1, 3.0])
+        shift = _scaling(score, y, weight)
+        before, after = (_cost(s, y.astype(np.float32), weight) for s in (score, score + shift))
+        assert after <= before * (1 + 1e-9) + 1e-13 * weight.sum()
+        assert abs(score + shift).max() < 800
+
+
+def test_a_label_that_is_certain_stays_so():
+    """One minus its probability is zero in double precision, where rows without it weigh more."""
+    weight, y = np.append(np.ones(100), 1e-17), np.append(np.ones(100), 0.0)
+    assert abs(_scaling(np.full(101, 39.0), y, weight)) < 10.0
+    for steps in range(20):
+        shift = _scaling(np.full(101, 39.0 + 5 * steps), np.ones(101), weight)
+        assert 0.0 <= shift < 40.0

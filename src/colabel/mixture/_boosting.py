@@ -35,6 +35,10 @@ Grown = list[tuple[Trees, Index]]
 LANES = 8
 # Probabilities are kept from 0 where they are divided by.
 TINY = 1e-300
+# Shares of a component's weight: a label that fewer have off is all but certain, ...
+CERTAIN = 1e-6
+# ... and this is nothing.
+NOTHING = 1e-30
 
 
 class BoostedExperts(BaseEstimator):
@@ -275,9 +279,14 @@ def _scaling(score: Floats, y: Floats, weight: Floats) -> float:
 
     Exact from scores that are all equal; from any others it raises the likelihood.
     """
-    p = expit(score)
-    on, off = weight @ y + TINY, weight @ (1.0 - y) + TINY
-    ratio = np.log(weight @ p + TINY) - np.log(weight @ (1.0 - p) + TINY)
+    p, total = expit(score), float(weight.sum())
+    expected_on, expected_off = float(weight @ p), float(weight @ (1.0 - p))
+    if expected_off < CERTAIN * total:  # then 1 - p is rounding
+        expected_off = float(weight @ expit(-score))
+    # It bounds the shift, which raises the likelihood nearer to zero, too.
+    least = NOTHING * total + TINY
+    on, off = weight @ y + least, weight @ (1.0 - y) + least
+    ratio = np.log(expected_on + least) - np.log(expected_off + least)
     return float(np.log(on) - np.log(off) - ratio)
 
 
