@@ -1,11 +1,11 @@
 """The libraries that our users would pick instead, beside colabel: accuracy and time in one run.
 
 Official splits, dense features as they are loaded, defaults everywhere; one entry of ours searches
-the variance of its gate by folds of the training rows, and its time counts that. Each entry runs in
-a process of its own, on one thread, after a first fit to a few rows, which loads libraries and
-compiled code; one that takes longer than ``--limit`` seconds is stopped. Our models are fitted once
-and decoded for each measure; those of others have one answer, their ``predict``. Times are CPU
-seconds of ``fit`` and of one ``predict``.
+the variance of its gate and the prior of its experts by folds of the training rows, and its time
+counts that. Each entry runs in a process of its own, on one thread, after a first fit to a few
+rows, which loads libraries and compiled code; one that takes longer than ``--limit`` seconds is
+stopped. Our models are fitted once and decoded for each measure; those of others have one answer,
+their ``predict``. Times are CPU seconds of ``fit`` and of one ``predict``.
 
 ``--boomer`` and ``--ng`` name the Pythons of environments of their own, made by
 

@@ -238,11 +238,14 @@ def test_a_fit_that_fails_loses_nothing(estimator, toy, case):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
-@pytest.mark.parametrize(
+of_one_target = pytest.mark.parametrize(
     "estimator",
     [BatchLogisticRegression(), BoostedClassifier(3), RBFNetwork(), ScaledLinearSVC()],
     ids=str,
 )
+
+
+@of_one_target
 def test_a_single_label_fit_that_fails_loses_nothing(estimator, toy):
     X, Y = toy
     model = clone(estimator).fit(X, Y[:, 0])
@@ -253,11 +256,7 @@ def test_a_single_label_fit_that_fails_loses_nothing(estimator, toy):
     np.testing.assert_array_equal(model.predict(X), labels)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [BatchLogisticRegression(), BoostedClassifier(3), RBFNetwork(), ScaledLinearSVC()],
-    ids=str,
-)
+@of_one_target
 def test_a_single_label_fit_refuses_what_it_cannot_compute_with(estimator, toy):
     X, Y = toy
     y = Y[:, 0]

@@ -164,8 +164,8 @@ def test_a_disaster_in_few_rows_is_not_the_whole_answer():
     X[0, 3], X[:2, 4], X[:2, 5] = 1, [1, 2], [1, -1]
     X[:, 3:] *= 1e-3
     for scale in (True, "columns"):
-        gain = _held_out(scale, X, Y, np.ones(300), 10.0, np.arange(300) < 100)
-        assert gain.min() > -25.0
+        found = _held_out(scale, X, Y, np.ones(300), 10.0, np.arange(300) < 100)
+        assert found.min() > -25.0
 
 
 def test_heavy_rows_decide():

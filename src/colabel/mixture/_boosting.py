@@ -283,7 +283,7 @@ def _scaling(score: Floats, y: Floats, weight: Floats) -> float:
     expected_on, expected_off = float(weight @ p), float(weight @ (1.0 - p))
     if expected_off < CERTAIN * total:  # then 1 - p is rounding
         expected_off = float(weight @ expit(-score))
-    # It bounds the shift, which raises the likelihood nearer to zero, too.
+    # Bounds the shift; one nearer to zero raises the likelihood as well.
     least = NOTHING * total + TINY
     on, off = weight @ y + least, weight @ (1.0 - y) + least
     ratio = np.log(expected_on + least) - np.log(expected_off + least)
