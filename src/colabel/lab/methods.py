@@ -298,6 +298,7 @@ METHODS: dict[str, Method] = {
                 "n_components": COMPONENTS,
                 "experts__reg_lambda": (1.0, 3.0, 10.0),
                 "experts__learning_rate": (0.1, 0.2),
+                "experts__n_leaves": (8, 32),
                 "n_steps": (10, 20, 30),
             },
             demo=False,
