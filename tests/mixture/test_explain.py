@@ -146,6 +146,35 @@ def test_text_of_an_empty_set_and_of_improbable_labels():
     assert "labels alone: none" in text
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_influential_components_weigh_or_answer_for_the_set(seed):
+    story = explain(random_stub(seed), [0.0])
+    influence = [max(w, s) for w, s in zip(story.weights, story.shares, strict=True)]
+    assert [*story.influential()] == [k for k, i in enumerate(influence) if i >= 0.05]
+    for n in range(1, len(influence) + 1):
+        kept = story.influential(n)
+        assert [*kept] == sorted(kept)
+        assert min(influence[k] for k in kept) >= max(
+            (i for k, i in enumerate(influence) if k not in kept and i >= 0.05), default=0.0
+        )
+        assert len(kept) == min(n, sum(i >= 0.05 for i in influence))
+
+
+def test_light_components_that_answer_for_the_set_are_named():
+    """None of sixty components weighs a twentieth, and two of the lightest know the set."""
+    weights = np.array([*np.full(58, 0.0168), 0.0128, 0.0128])
+    probabilities = np.vstack([np.full((58, 8), 0.5), np.full((2, 8), 0.99)])
+    story = explain(Stub(weights / weights.sum(), probabilities), [0.0])
+    assert [*story.influential()] == [58, 59]
+    assert "  59 (0.01, 43% of the set): label 0 0.99, " in str(story)
+
+
+def test_components_that_are_all_alike_are_all_named():
+    story = explain(Stub(np.full(40, 1 / 40), np.full((40, 2), 0.9)), [0.0])
+    assert [*story.influential()] == [*range(40)]
+    assert [*story.influential(3)] == [0, 1, 2]
+
+
 def test_components_without_weight_are_kept_last():
     story = explain(Stub([0.0, 0.3, 0.7], [[0.5], [0.2], [0.9]]), [0.0])
     np.testing.assert_allclose(story.weights, [0.7, 0.3, 0.0])

@@ -49,29 +49,31 @@ def panels(figure):
     return bars, table, text
 
 
-def test_bars_are_the_probabilities_of_the_heaviest_components():
+def test_bars_are_the_probabilities_of_the_influential_components():
     model = stub(6, 5)
     story = explain(model, [0.0])
+    shown = story.influential(3)
     bars, table, _ = panels(plot.components(model, [0.0], n_components=3))
     assert len(bars) == 4
     names = [tick.get_text() for tick in bars[0].get_yticklabels()]
     kept = [story.names.index(name) for name in names]
-    for axis, values in zip(bars, [*story.probabilities[:3], story.marginals], strict=True):
+    for axis, values in zip(bars, [*story.probabilities[shown], story.marginals], strict=True):
         np.testing.assert_allclose([bar.get_width() for bar in axis.patches], values[kept])
         dark = [bar.get_facecolor() == bars[0].patches[0].get_facecolor() for bar in axis.patches]
         assert dark == [story.mode[m] == story.mode[kept[0]] for m in kept]
-    for axis, weight, share in zip(bars[:3], story.weights, story.shares, strict=False):
-        assert axis.get_title() == f"$\\pi$ = {weight:.2f}\n{share:.0%} of the set"
-    shown = np.ma.filled(table.images[0].get_array(), 0.0)
+    for axis, k in zip(bars[:3], shown, strict=True):
+        title = f"$\\pi$ = {story.weights[k]:.2f}\n{story.shares[k]:.0%} of the set"
+        assert axis.get_title() == title
+    drawn = np.ma.filled(table.images[0].get_array(), 0.0)
     expected = story.correlations[np.ix_(kept, kept)]
-    np.testing.assert_allclose(shown, expected - np.eye(len(kept)), atol=1e-12)
+    np.testing.assert_allclose(drawn, expected - np.eye(len(kept)), atol=1e-12)
 
 
 def test_improbable_labels_and_components_are_left_out():
     probabilities = np.full((3, 30), 0.001)
     probabilities[0, :3] = [0.9, 0.8, 0.3]
     probabilities[1, 4] = 0.2
-    figure = plot.components(Stub([0.6, 0.38, 0.02], probabilities), [0.0])
+    figure = plot.components(Stub([0.61, 0.385, 0.005], probabilities), [0.0])
     bars, _, _ = panels(figure)
     assert len(bars) == 3  # two components and the marginals
     names = [tick.get_text() for tick in bars[0].get_yticklabels()]
@@ -81,6 +83,14 @@ def test_improbable_labels_and_components_are_left_out():
 
 def _headline(figure):
     return figure.subfigs[0].get_suptitle()
+
+
+def test_light_components_that_answer_for_the_set_are_drawn():
+    weights = np.array([*np.full(58, 0.0168), 0.0128, 0.0128])
+    probabilities = np.vstack([np.full((58, 8), 0.5), np.full((2, 8), 0.99)])
+    figure = plot.components(Stub(weights / weights.sum(), probabilities), [0.0])
+    bars, _, _ = panels(figure)
+    assert [axis.get_title() for axis in bars[:-1]] == ["$\\pi$ = 0.01\n43% of the set"] * 2
 
 
 def test_labels_of_the_set_come_before_others_where_there_are_too_many():

@@ -39,7 +39,7 @@ class Explanation:
     names : tuple of str
         Label names.
     weights : ndarray of shape (n_components,)
-        ``pi_k(x)``, falling: the first components are the most influential.
+        ``pi_k(x)``, falling.
     probabilities : ndarray of shape (n_components, n_labels)
         Probability of each label in each component.
     marginals : ndarray of shape (n_labels,)
@@ -81,13 +81,34 @@ class Explanation:
         order = np.argsort(-lean, kind="stable")
         return order[lean[order] > 0]
 
+    def influential(self, at_most: int | None = None) -> NDArray[np.int64]:
+        """Return components that weigh for the sample or answer for its most probable set.
+
+        Of many components none may weigh much, and those that answer for the set need not be the
+        heaviest.
+
+        Parameters
+        ----------
+        at_most : int or None
+            Keep so many, those of the largest weight or share.
+
+        Returns
+        -------
+        ndarray
+            At least one, by weight.
+        """
+        influence = np.maximum(self.weights, self.shares)
+        order = np.argsort(-influence, kind="stable")[:at_most]
+        kept = order[influence[order] >= min(NEAR_ZERO, 0.5 * influence.max())]
+        return np.sort(kept)
+
     def __str__(self) -> str:
         lines = [
             f"most probable set: {{{', '.join(self.labels)}}}, p = {self.mode_probability:.3g}",
             f"labels alone: {self._listed(self.marginals)}",
             "components, by weight:",
         ]
-        for k in np.flatnonzero(self.weights >= NEAR_ZERO):
+        for k in self.influential():
             share = f"{self.weights[k]:.2f}, {self.shares[k]:.0%} of the set"
             lines.append(f"  {k + 1} ({share}): {self._listed(self.probabilities[k])}")
         return "\n".join([*lines, *self.reasons])

@@ -50,7 +50,8 @@ def components(
     x : array-like of shape (n_features,) or (1, n_features)
         One sample.
     n_components : int, default=4
-        Number of components shown; those of negligible weight are left out.
+        Number of components shown, those that weigh most or have the largest shares of the most
+        probable set; negligible ones are left out.
     labels : sequence of str or None
         Label names; None takes those that ``clf`` was fitted with.
     figure : matplotlib Figure, SubFigure or None
@@ -67,7 +68,7 @@ def components(
     check_whole(n_components, "n_components", least=1)
     plt = pyplot()
     story = explain(clf, x, labels=labels)
-    shown = np.flatnonzero(story.weights[:n_components] >= min(NEAR_ZERO, story.weights[0]))
+    shown = story.influential(n_components)
     kept = _labels_to_show(story, shown)
     names = _short(story, kept)
     heights = 1.1 + ROW * max(len(kept), 4), _table_height(names)
