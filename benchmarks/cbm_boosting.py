@@ -73,14 +73,10 @@ def finer(trees):
     return clone(trees).set_params(n_trees=2 * trees.n_trees, learning_rate=trees.learning_rate / 2)
 
 
-def with_leaves(trees, n_leaves):
-    """Return trees of at most ``n_leaves`` leaves."""
-    return clone(trees).set_params(n_leaves=n_leaves)
-
-
-def in_steps(trees, n_before, n_steps):
-    """Return trees that are as many in ``n_steps`` steps as these in ``n_before``."""
-    return clone(trees).set_params(n_trees=trees.n_trees * n_before // n_steps)
+def regrown(trees, n_before, n_steps, n_leaves):
+    """Return trees of ``n_leaves`` at most, as many in ``n_steps`` as these in ``n_before``."""
+    n_trees = trees.n_trees * n_before // n_steps
+    return clone(trees).set_params(n_trees=n_trees, n_leaves=n_leaves)
 
 
 def shapes(model):
@@ -90,8 +86,8 @@ def shapes(model):
         {
             "n_components": COMPONENTS,
             "n_steps": [n_steps],
-            "experts": [with_leaves(in_steps(experts, model.n_steps, n_steps), n_leaves)],
-            "gate": [with_leaves(in_steps(gate, model.n_steps, n_steps), n_leaves)],
+            "experts": [regrown(experts, model.n_steps, n_steps, n_leaves)],
+            "gate": [regrown(gate, model.n_steps, n_steps, n_leaves)],
         }
         for experts, gate in kinds
         for n_steps in (model.n_steps, FEW_STEPS)

@@ -85,7 +85,7 @@ class Explanation:
         """Return components that weigh for the sample or answer for its most probable set.
 
         Of many components none may weigh much, and those that answer for the set need not be the
-        heaviest.
+        heaviest. A twentieth of either counts, or half of the largest where that is less.
 
         Parameters
         ----------
