@@ -31,14 +31,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from colabel.datasets import load
-from colabel.learners import component
-from colabel.learners.jobs import in_turn
+from colabel.linear import component
 from colabel.mixture import BernoulliMixture
 from colabel.mixture import ConditionalBernoulliMixture as CBM
 from colabel.mixture._bernoulli_em import Prior, e_step, spread_start
 from colabel.mixture._conditional import START_TOL
 from colabel.mixture._crew import runner
 from colabel.mixture._label_rows import distinct_rows
+from colabel.numerics.jobs import in_turn
 
 RESULTS = Path(__file__).parent / "results" / "cbm_speed.json"
 GOAL_FITS, GOAL_GIB = 200, 4

@@ -23,7 +23,7 @@ from sklearn.multioutput import ClassifierChain as SklearnChain
 
 from colabel.datasets import load
 from colabel.exceptions import DatasetNotFoundError
-from colabel.learners.logistic import fit_logistic
+from colabel.linear.logistic import fit_logistic
 from colabel.metrics import f1_score, hamming_loss, subset_accuracy
 from colabel.reduction._chain import ClassifierChain
 from colabel.reduction._chain_ensemble import ChainEnsemble

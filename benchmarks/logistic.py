@@ -31,9 +31,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from colabel import BinaryRelevance
 from colabel.datasets import load
 from colabel.exceptions import DatasetNotFoundError
-from colabel.learners.logistic import fit_logistic, fit_softmax
-from colabel.learners.logistic_problem import Problem
-from colabel.learners.products import make_products
+from colabel.linear.logistic import fit_logistic, fit_softmax
+from colabel.linear.logistic_problem import Problem
+from colabel.numerics.products import make_products
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = (

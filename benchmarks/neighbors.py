@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from colabel.datasets import load
 from colabel.exceptions import DatasetNotFoundError
-from colabel.learners.proximal import shrink
+from colabel.metric_learning.proximal import shrink
 from colabel.neighbors import LargeMarginKNN, MLkNN
 from colabel.neighbors import _margin_problem as margin_problem
 from colabel.neighbors._codeword_maps import Codewords

@@ -42,7 +42,7 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from colabel.datasets import load
 from colabel.decoders.spins import Spins
-from colabel.learners.distinct_rows import distinct_rows
+from colabel.numerics.distinct_rows import distinct_rows
 from colabel.structured import QuadraticPriorSVC
 
 RESULTS = Path(__file__).parent / "results" / "quadratic.json"

@@ -34,10 +34,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from colabel import BPMLL, MLRBF, MLkNN, RAkEL, RankSVM
 from colabel.datasets import load
-from colabel.learners.label_sets import label_sets
 from colabel.metrics import hamming_loss, ranking_loss, subset_accuracy
 from colabel.model_selection import IterativeStratifiedKFold
 from colabel.neural._pair_network import Network, Schedule, train
+from colabel.numerics.label_sets import label_sets
 
 TREE = DecisionTreeClassifier(min_samples_leaf=2)
 # J48 prunes its trees too; how much is chosen on folds of the training rows.

@@ -11,8 +11,9 @@ ROOT = Path(colabel.__file__).parent
 GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress", "_unchanged"}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
+SHARED = {"numerics", "linear", "trees", "metric_learning"}
 BASES = {"compat", "base", "_targets", "_meta", "_weighted", "_one_target"}
-CORE = GROUND | TABLES | ROLES | BASES | {"_kernels"}
+CORE = GROUND | TABLES | SHARED | ROLES | BASES | {"_kernels"}
 FAMILIES = {
     "structured",
     "mixture",
@@ -38,13 +39,17 @@ MAY_IMPORT = {
     "losses": GROUND,
     "decoders": GROUND | TABLES | {"_kernels"},
     "models": GROUND | TABLES | {"_kernels"},
-    "learners": GROUND | TABLES | {"_kernels"},
+    "learners": GROUND | TABLES | {"_kernels", "numerics"},
+    "numerics": GROUND | {"_kernels"},
+    "trees": GROUND | {"_kernels"},
+    "linear": GROUND | TABLES | {"_kernels", "numerics"},
+    "metric_learning": GROUND | TABLES | {"_kernels", "numerics"},
     "compat": GROUND | TABLES | ROLES,
     "_targets": GROUND,
     "base": GROUND | TABLES | {"_targets", "compat", "decoders"},
     "_meta": GROUND | {"base"},
     "_one_target": GROUND,
-    "_weighted": GROUND | {"base", "learners"},
+    "_weighted": GROUND | {"base", "numerics"},
     "metrics": GROUND | {"_kernels"},
     "datasets": GROUND | {"_kernels"},
     "model_selection": CORE | {"metrics"},

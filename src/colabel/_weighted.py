@@ -10,8 +10,8 @@ from scipy import sparse
 
 from colabel._sklearn import check_weight
 from colabel.base import MultiLabelClassifier
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import check_magnitude
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.numerics.magnitude import check_magnitude
 
 __all__ = ["DistinctRowsClassifier", "WeightedClassifier"]
 

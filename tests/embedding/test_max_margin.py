@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from colabel.embedding import CCAOutputCode, MaxMarginOutputCode
 from colabel.embedding._code_margins import CodeMargins
-from colabel.learners.metric_bundle import minimise_planes
+from colabel.metric_learning.metric_bundle import minimise_planes
 from embedding.oracles_embedding import margin_loss, margin_minimum
 
 
@@ -67,7 +67,7 @@ def test_minimum_of_a_known_function():
     A = 2.0 * np.outer(a, a)
 
     def plane_at(Q):
-        from colabel.learners.metric_bundle import Plane
+        from colabel.metric_learning.metric_bundle import Plane
 
         value = np.vdot(A, np.eye(2) - Q)
         return Plane(value, 2.0, -A) if value > 0 else Plane(0.0, 0.0, np.zeros((2, 2)))
@@ -81,7 +81,7 @@ def test_minimum_of_a_known_function():
 def test_dropping_planes_loses_no_proof(monkeypatch):
     _, Y, Z = data(3, n=30, q=4)
     whole = minimise_planes(CodeMargins(Y, Z, 10.0, 1e-6), np.eye(4), tol=1e-2, max_iter=300)
-    monkeypatch.setattr("colabel.learners.metric_bundle.MOST_PLANES", 6)
+    monkeypatch.setattr("colabel.metric_learning.metric_bundle.MOST_PLANES", 6)
     few = minimise_planes(CodeMargins(Y, Z, 10.0, 1e-6), np.eye(4), tol=1e-2, max_iter=300)
     assert few.history[-1] == pytest.approx(whole.history[-1], rel=0.02)
     assert few.history[-1] - few.gap <= whole.history[-1] + 1e-9

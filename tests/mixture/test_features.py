@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from colabel.learners.distinct_rows import distinct_rows
 from colabel.mixture import ConditionalBernoulliMixture, _features, _scale
 from colabel.mixture._features import Features
 from colabel.mixture._scale import _held_out, choose_scale, units_differ
+from colabel.numerics.distinct_rows import distinct_rows
 
 CONTAINERS = [np.asarray, sparse.csr_array]
 UNITS = 10.0 ** np.array([0, -4, 3, 6, 1, -8])

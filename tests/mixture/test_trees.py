@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from colabel.learners.trees import Trees
 from colabel.mixture._trees import ScoredRows, TreeSums
+from colabel.trees.arrays import Trees
 from oracles_trees import random_trees, walk
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from colabel import BinaryRelevance
 from colabel.datasets import load
 from colabel.reduction import BatchLogisticRegression
-from learners import oracles_logistic as truth
+from linear import oracles_logistic as truth
 
 
 @parametrize_with_checks([BatchLogisticRegression(), BatchLogisticRegression(l1_ratio=0.5)])

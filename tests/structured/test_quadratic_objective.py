@@ -94,7 +94,7 @@ def test_attraction_by_cuts_is_exact(loss):
 def enumerated(model, X, Y):
     """Solve the problem of a model with all labelings listed, by cutting planes."""
     from colabel.learners.cutting_plane import CuttingPlane
-    from colabel.learners.distinct_rows import distinct_rows
+    from colabel.numerics.distinct_rows import distinct_rows
 
     rows = distinct_rows(sparse.csr_array(X), Y.astype(np.int8), None)
     problem = model._problem(model._oracles(model.sign), *rows)

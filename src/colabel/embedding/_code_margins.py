@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.metric_bundle import Plane
+from colabel.metric_learning.metric_bundle import Plane
 
 __all__ = ["CodeMargins"]
 

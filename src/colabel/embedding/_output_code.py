@@ -18,9 +18,9 @@ from colabel.base import MultiLabelClassifier
 from colabel.decoders import MeanField
 from colabel.embedding._moments import residual_scatter
 from colabel.embedding._sizes import check_components
-from colabel.learners.codewords import RidgeFit, fit_ridge
-from colabel.learners.logistic import fit_logistic
-from colabel.learners.magnitude import check_magnitude
+from colabel.linear.codewords import RidgeFit, fit_ridge
+from colabel.linear.logistic import fit_logistic
+from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Pairwise, ScoreTable
 
 __all__ = ["OutputCode", "floored"]

@@ -19,8 +19,8 @@ from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
 from colabel.embedding._moments import centred_product, label_scatter
 from colabel.embedding._sizes import check_components, n_codes
-from colabel.learners.codewords import fit_ridge
-from colabel.learners.magnitude import check_magnitude
+from colabel.linear.codewords import fit_ridge
+from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Modular
 
 __all__ = ["CPLST", "PLST"]

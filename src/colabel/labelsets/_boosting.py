@@ -22,7 +22,7 @@ from colabel.labelsets._base import LabelSetClassifier, fit_classes, join, weigh
 from colabel.labelsets._rows import distinct_rows
 from colabel.labelsets._stacking import set_order
 from colabel.labelsets._targets import Codes
-from colabel.learners.seeds import seeded
+from colabel.numerics.seeds import seeded
 
 __all__ = ["DualSetBoosting"]
 

@@ -21,7 +21,7 @@ from colabel.labelsets._base import (
 from colabel.labelsets._coupling import fit_coupling, spanning_tree
 from colabel.labelsets._rows import distinct_rows
 from colabel.labelsets._targets import Codes
-from colabel.learners.seeds import seeded
+from colabel.numerics.seeds import seeded
 
 __all__ = ["CoupledSets"]
 

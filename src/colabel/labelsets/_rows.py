@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.labelsets._targets import Codes
-from colabel.learners.distinct_rows import number_rows, tidy_rows
+from colabel.numerics.distinct_rows import number_rows, tidy_rows
 
 __all__ = ["distinct_rows"]
 

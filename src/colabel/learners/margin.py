@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.learners.augment import loss_augmented
-from colabel.learners.magnitude import squared_norms
-from colabel.learners.products import make_products
+from colabel.numerics.magnitude import squared_norms
+from colabel.numerics.products import make_products
 from colabel.results import Decoded, Solution
 
 __all__ = ["MarginProblem", "MarginSolution", "Violations"]

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator
 
-from colabel.learners.trees import Trees
 from colabel.mixture._constants import Constants, constant_log_likelihoods, rows_that_count
 from colabel.mixture._em import Run
 from colabel.mixture._growers import Grower, Source
 from colabel.mixture._trees import ScoredRows, TreeSums
+from colabel.trees.arrays import Trees
 
 __all__ = ["BoostedExperts", "BoostedGate"]
 

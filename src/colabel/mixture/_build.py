@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from colabel.learners.logistic import LinearFit, fit_logistic
+from colabel.linear.logistic import LinearFit, fit_logistic
 from colabel.mixture._boosted_trees import BoostedTrees
 from colabel.mixture._boosting import BoostedExperts, BoostedGate
 from colabel.mixture._classifiers import ClassifierExperts, ClassifierGate, check_classifier

@@ -15,13 +15,13 @@ from colabel._progress import Report, progress
 from colabel._sklearn import take_rows
 from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.blas import one_blas_thread
-from colabel.learners.magnitude import check_magnitude
 from colabel.mixture._bernoulli import BernoulliMixture
 from colabel.mixture._build import is_logistic, make_builder, takes_nan
 from colabel.mixture._constants import unit_weight
 from colabel.mixture._em import GatedMixture, runner
 from colabel.mixture._scale import choose_scale
+from colabel.numerics.blas import one_blas_thread
+from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Mixture, RandomState
 
 __all__ = ["ConditionalBernoulliMixture"]

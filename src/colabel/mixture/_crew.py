@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from colabel.learners.jobs import Job, Run, in_turn
+from colabel.numerics.jobs import Job, Run, in_turn
 
 __all__ = ["runner"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from colabel.learners.jobs import Run, in_turn
 from colabel.mixture._constants import unit_weight
 from colabel.mixture._crew import runner
+from colabel.numerics.jobs import Run, in_turn
 
 __all__ = ["Experts", "Gate", "GatedMixture", "Run", "runner"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from colabel.learners.component import Known, Prior, fit_component
-from colabel.learners.logistic import LinearFit
-from colabel.learners.products import Products
+from colabel.linear.component import Known, Prior, fit_component
+from colabel.linear.logistic import LinearFit
 from colabel.mixture._constants import Constants, constant_log_likelihoods
 from colabel.mixture._em import Run
 from colabel.mixture._features import Features
+from colabel.numerics.products import Products
 
 __all__ = ["LogisticExperts"]
 

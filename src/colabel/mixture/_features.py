@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator
 
-from colabel.learners.products import DenseProducts, Products, make_products
+from colabel.numerics.products import DenseProducts, Products, make_products
 
 __all__ = ["Features"]
 

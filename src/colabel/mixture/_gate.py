@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from colabel.learners.design import Design, make_design
-from colabel.learners.logistic import LinearFit, fit_softmax
-from colabel.learners.products import Products
+from colabel.linear.design import Design, make_design
+from colabel.linear.logistic import LinearFit, fit_softmax
 from colabel.mixture._em import Run
 from colabel.mixture._features import Features
+from colabel.numerics.products import Products
 
 __all__ = ["SoftmaxGate"]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor
 
-from colabel.learners.magnitude import largest_magnitude
-from colabel.learners.trees import Trees, on_grid, read_lightgbm, without_rare
 from colabel.mixture._boosted_trees import BoostedTrees
+from colabel.numerics.magnitude import largest_magnitude
+from colabel.trees.arrays import Trees, on_grid, read_lightgbm, without_rare
 
 __all__ = ["Grower", "LightGBMSource", "ScikitSource", "Source", "make_source"]
 

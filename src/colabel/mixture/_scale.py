@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.logistic import fit_logistic
-from colabel.learners.products import make_products
+from colabel.linear.logistic import fit_logistic
 from colabel.mixture._features import Features
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.numerics.products import make_products
 
 __all__ = ["choose_scale", "units_differ"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from colabel.learners.trees import Trees
+from colabel.trees.arrays import Trees
 
 __all__ = ["ScoredRows", "Step", "TreeSums"]
 

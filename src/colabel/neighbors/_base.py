@@ -12,10 +12,10 @@ from colabel._label_scores import log_odds
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.magnitude import check_magnitude
 from colabel.neighbors._search import Neighbors, fit_index, nearest
 from colabel.neighbors._tuning import MEASURES, THRESHOLDS, Cut, best_cut
 from colabel.neighbors._votes import WEIGHTS, votes
+from colabel.numerics.magnitude import check_magnitude
 from colabel.results import Decoded
 from colabel.scores import Modular, ScoreTable
 

@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel.decoders import BaseDecoder
-from colabel.learners.blas import one_blas_thread
-from colabel.learners.proximal import proximal_gradient
+from colabel.metric_learning.proximal import proximal_gradient
 from colabel.neighbors._base import NeighborClassifier
 from colabel.neighbors._codeword_maps import (
     CodewordMap,
@@ -25,6 +24,7 @@ from colabel.neighbors._codeword_maps import (
 )
 from colabel.neighbors._margin_problem import MarginProblem
 from colabel.neighbors._search import fit_index, nearest
+from colabel.numerics.blas import one_blas_thread
 
 __all__ = ["LargeMarginKNN"]
 

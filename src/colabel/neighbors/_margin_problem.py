@@ -32,7 +32,7 @@ TIE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class MarginProblem:
-    """Margins, loss and gradient as functions of ``Q``; see ``colabel.learners.proximal``.
+    """Margins, loss and gradient as functions of ``Q``; see ``colabel.metric_learning.proximal``.
 
     Parameters
     ----------

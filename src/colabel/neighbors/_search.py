@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from colabel.learners.magnitude import squared_norms
+from colabel.numerics.magnitude import squared_norms
 
 __all__ = ["Neighbors", "fit_index", "nearest"]
 

@@ -16,9 +16,6 @@ from sklearn.utils import check_random_state
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.blas import one_blas_thread
-from colabel.learners.label_cuts import CutRule, fit_cut_rule
-from colabel.learners.magnitude import scaled
 from colabel.neural._pair_network import (
     Network,
     Schedule,
@@ -28,6 +25,9 @@ from colabel.neural._pair_network import (
     train,
 )
 from colabel.neural._radial import spread
+from colabel.numerics.blas import one_blas_thread
+from colabel.numerics.label_cuts import CutRule, fit_cut_rule
+from colabel.numerics.magnitude import scaled
 from colabel.scores import Modular
 
 __all__ = ["BPMLL"]

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from colabel._parameters import check_choice, check_real
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.magnitude import scaled
 from colabel.neural._radial import (
     bumps,
     count_centres,
@@ -20,6 +19,7 @@ from colabel.neural._radial import (
     solve_outputs,
     spread,
 )
+from colabel.numerics.magnitude import scaled
 from colabel.scores import Modular
 
 __all__ = ["MLRBF"]

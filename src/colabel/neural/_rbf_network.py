@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from colabel._one_target import check_one_target
 from colabel._parameters import check_choice, check_real
 from colabel._unchanged import unchanged_on_failure
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import check_magnitude, scaled
 from colabel.neural._radial import (
     bumps,
     count_centres,
@@ -24,6 +22,8 @@ from colabel.neural._radial import (
     solve_outputs,
     spread,
 )
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.numerics.magnitude import check_magnitude, scaled
 
 __all__ = ["RBFNetwork"]
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from colabel._one_target import check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._unchanged import unchanged_on_failure
-from colabel.learners.trees import Trees, on_grid, read_lightgbm, without_rare
+from colabel.trees.arrays import Trees, on_grid, read_lightgbm, without_rare
 
 __all__ = ["BoostedClassifier"]
 

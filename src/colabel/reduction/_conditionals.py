@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from colabel.learners.logistic import fit_logistic
-from colabel.learners.magnitude import check_magnitude
+from colabel.linear.logistic import fit_logistic
+from colabel.numerics.magnitude import check_magnitude
 from colabel.reduction._binary_relevance import _constant_log_odds, _fit_label
 from colabel.reduction._conditional_search import FittedRows, join
 from colabel.reduction._linear_rows import LinearRows

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colabel._sklearn import n_rows, one_score_per_class
 from colabel.decoders import BaseDecoder
-from colabel.learners.label_sets import label_sets
+from colabel.numerics.label_sets import label_sets
 from colabel.reduction._base import ReductionClassifier
 from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.scores import Support

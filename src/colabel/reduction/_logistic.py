@@ -19,9 +19,9 @@ from colabel._one_target import check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
-from colabel.learners.log_linear import fit_multinomial
-from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
-from colabel.learners.magnitude import check_magnitude
+from colabel.linear.log_linear import fit_multinomial
+from colabel.linear.logistic import LinearFit, fit_logistic, fit_softmax
+from colabel.numerics.magnitude import check_magnitude
 
 __all__ = ["BatchLogisticRegression"]
 

@@ -14,7 +14,7 @@ from colabel._label_scores import log_odds
 from colabel._parameters import check_choice, check_whole
 from colabel._sklearn import n_rows
 from colabel.decoders import BaseDecoder
-from colabel.learners.seeds import seeded
+from colabel.numerics.seeds import seeded
 from colabel.reduction._base import ReductionClassifier
 from colabel.reduction._label_powerset import LabelPowerset
 from colabel.reduction._logistic import BatchLogisticRegression

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from colabel._one_target import check_one_target
 from colabel._unchanged import unchanged_on_failure
-from colabel.learners.magnitude import check_magnitude, mean_squared_norm
+from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
 
 __all__ = ["ScaledLinearSVC"]
 

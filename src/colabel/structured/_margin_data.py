@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from colabel.decoders import BaseDecoder, GraphCut, Threshold
 from colabel.decoders.certificate import algorithm_3
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import mean_squared_norm
 from colabel.learners.margin import MarginProblem
 from colabel.losses import BaseLoss
 from colabel.models import LinearPairwise, frequent_pairs
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.numerics.magnitude import mean_squared_norm
 
 __all__ = ["MarginData", "MarginSettings"]
 

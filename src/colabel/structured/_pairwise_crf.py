@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.label_sets import label_sets
-from colabel.learners.log_likelihood import LogLinearFit
-from colabel.learners.log_linear import fit_log_linear, label_pairs
-from colabel.learners.magnitude import check_magnitude
+from colabel.linear.log_likelihood import LogLinearFit
+from colabel.linear.log_linear import fit_log_linear, label_pairs
+from colabel.numerics.label_sets import label_sets
+from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Pairwise, Support
 
 __all__ = ["PairwiseCRF"]

@@ -22,15 +22,15 @@ from colabel.decoders import BaseDecoder
 from colabel.learners.averaged import AveragedDescent
 from colabel.learners.block_dual import BlockDual
 from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.distinct_rows import distinct_rows
-from colabel.learners.magnitude import check_magnitude, mean_squared_norm
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.learners.quasi_newton import QuasiNewton
-from colabel.learners.ridge import ridge_weights
 from colabel.learners.spin_dual import SpinDual
 from colabel.learners.subgradient import SubgradientDescent
+from colabel.linear.ridge import ridge_weights
 from colabel.losses import BaseLoss, FBeta, make_loss
 from colabel.models import LinearPairwise, SpinPairwise
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_solution import keep_solution
 from colabel.structured._quadratic_oracles import QuadraticOracles

@@ -14,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.blas import one_blas_thread
-from colabel.learners.label_cuts import CutRule, fit_cut_rule
-from colabel.learners.magnitude import mean_squared_norm, scaled
 from colabel.learners.rank_dual import KernelRows, LinearRows, RankFit, solve_ranking
+from colabel.numerics.blas import one_blas_thread
+from colabel.numerics.label_cuts import CutRule, fit_cut_rule
+from colabel.numerics.magnitude import mean_squared_norm, scaled
 from colabel.scores import Modular
 
 __all__ = ["RankSVM"]

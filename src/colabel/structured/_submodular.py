@@ -20,9 +20,9 @@ from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.block_dual import BlockDual
 from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.magnitude import check_magnitude
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.losses import BaseLoss, FBeta, make_loss
+from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Modular, Pairwise, ScoreTable
 from colabel.structured._margin_data import MarginData, MarginSettings
 from colabel.structured._margin_solution import keep_solution

@@ -13,8 +13,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._parameters import check_real, check_whole
 from colabel.decoders import BaseDecoder
-from colabel.learners.magnitude import check_magnitude
 from colabel.losses import BaseLoss
+from colabel.numerics.magnitude import check_magnitude
 from colabel.structured._margin_data import MarginData, MarginSettings
 from colabel.structured._submodular import Labels, SubmodularSVC
 

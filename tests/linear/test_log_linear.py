@@ -6,13 +6,13 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
-from colabel.learners import eigenbasis as eigenbasis_module
-from colabel.learners import log_likelihood, log_linear
-from colabel.learners.eigenbasis import Eigenbasis
-from colabel.learners.label_sets import label_sets
-from colabel.learners.log_likelihood import Labelings, Likelihood
-from colabel.learners.log_linear import fit_log_linear, fit_multinomial, label_pairs
-from learners.oracles_log_linear import crf_objective, numeric_gradient
+from colabel.linear import eigenbasis as eigenbasis_module
+from colabel.linear import log_likelihood, log_linear
+from colabel.linear.eigenbasis import Eigenbasis
+from colabel.linear.log_likelihood import Labelings, Likelihood
+from colabel.linear.log_linear import fit_log_linear, fit_multinomial, label_pairs
+from colabel.numerics.label_sets import label_sets
+from linear.oracles_log_linear import crf_objective, numeric_gradient
 from oracles import all_labelings
 
 
@@ -276,7 +276,7 @@ def test_eigenbasis_of_nothing_is_empty():
 @pytest.mark.parametrize("n_labels", [1, 7, 8, 9, 40])
 def test_label_sets_are_the_unique_rows(n_labels, monkeypatch):
     rng = np.random.default_rng(n_labels)
-    monkeypatch.setattr("colabel.learners.label_sets.BLOCK_ENTRIES", 3 * n_labels)
+    monkeypatch.setattr("colabel.numerics.label_sets.BLOCK_ENTRIES", 3 * n_labels)
     for n in (1, 2, 50):
         Y = (rng.random((n, n_labels)) < 0.1).astype(np.int8)
         expected, place = np.unique(Y, axis=0, return_inverse=True)

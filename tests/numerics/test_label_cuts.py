@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from colabel.learners.label_cuts import CutRule, best_cuts, fit_cut_rule
+from colabel.numerics.label_cuts import CutRule, best_cuts, fit_cut_rule
 
 
 def wrong_labels(scores, y, cut):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners import design
-from colabel.learners.design import DenseDesign, ProductsDesign, make_design
-from colabel.learners.products import DenseProducts, SparseProducts, make_products
+from colabel.linear import design
+from colabel.linear.design import DenseDesign, ProductsDesign, make_design
+from colabel.numerics.products import DenseProducts, SparseProducts, make_products
 
 WAYS = ("dense", "sparse", "turned", "too large to copy")
 
@@ -152,7 +152,7 @@ def test_products_are_dense_where_there_are_many_entries(dtype, monkeypatch):
     full, thin = sparse.csr_array(X), sparse.csr_array(X * (rng.random((30, 10)) < 0.1))
     assert isinstance(make_products(full, dtype), DenseProducts)
     assert isinstance(make_products(thin, dtype), SparseProducts)
-    monkeypatch.setattr("colabel.learners.products.DENSE_BYTES", 100)
+    monkeypatch.setattr("colabel.numerics.products.DENSE_BYTES", 100)
     assert isinstance(make_products(full, dtype), SparseProducts)
     assert make_products(X, dtype).dtype == dtype
 
@@ -166,8 +166,8 @@ def test_products_by_blocks_are_those_of_the_matrix(kind, dtype, monkeypatch):
     coef, residuals = rng.normal(size=(3, 8)).astype(dtype), rng.normal(size=(3, 600)).astype(dtype)
     tol = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     for scores in (2**17, 1):
-        monkeypatch.setattr("colabel.learners.products.BLOCK_SCORES", scores)
-        monkeypatch.setattr("colabel.learners.products.TOGETHER", 2 if scores == 1 else 64)
+        monkeypatch.setattr("colabel.numerics.products.BLOCK_SCORES", scores)
+        monkeypatch.setattr("colabel.numerics.products.TOGETHER", 2 if scores == 1 else 64)
         blocks = products.blocks(3)
         assert (len(blocks) > 1) == (scores == 1)
         found = np.concatenate([products.scores(coef, rows) for rows in blocks], axis=1)

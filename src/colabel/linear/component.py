@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.batch_lbfgs import MEMORY, Stopping
-from colabel.learners.design import LARGEST_COPY
-from colabel.learners.logistic import BATCH_BYTES, LinearFit, fit_logistic
-from colabel.learners.products import DenseProducts, Products
+from colabel.linear.batch_lbfgs import MEMORY, Stopping
+from colabel.linear.design import LARGEST_COPY
+from colabel.linear.logistic import BATCH_BYTES, LinearFit, fit_logistic
+from colabel.numerics.products import DenseProducts, Products
 
 __all__ = ["Known", "Prior", "fit_component"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.batch_lbfgs import MEMORY, Evaluate, Minimum, Stopping, run
+from colabel.linear.batch_lbfgs import MEMORY, Evaluate, Minimum, Stopping, run
 
 __all__ = ["minimise_l1"]
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.learners.batch_lbfgs import MEMORY
-from colabel.learners.blas import one_blas_thread
-from colabel.learners.design import Design, make_design
-from colabel.learners.jobs import Run
-from colabel.learners.logistic_problem import LinearFit, Problem
-from colabel.learners.products import Products
+from colabel.linear.batch_lbfgs import MEMORY
+from colabel.linear.design import Design, make_design
+from colabel.linear.logistic_problem import LinearFit, Problem
+from colabel.numerics.blas import one_blas_thread
+from colabel.numerics.jobs import Run
+from colabel.numerics.products import Products
 
 __all__ = ["LinearFit", "fit_logistic", "fit_softmax"]
 

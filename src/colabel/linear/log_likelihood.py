@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 
-from colabel.learners.eigenbasis import Eigenbasis, eigenbasis
+from colabel.linear.eigenbasis import Eigenbasis, eigenbasis
 
 __all__ = ["Labelings", "Likelihood", "LogLinearFit"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners.distinct_rows import distinct_rows
+from colabel.numerics.distinct_rows import distinct_rows
 
 
 def test_repetition_is_weight_in_any_order():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners import component
-from colabel.learners.component import Known, Prior, fit_component
-from colabel.learners.products import DenseProducts, SparseProducts
+from colabel.linear import component
+from colabel.linear.component import Known, Prior, fit_component
+from colabel.numerics.products import DenseProducts, SparseProducts
 
 STEPS = 400
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from colabel.learners.proximal import proximal_gradient, shrink
+from colabel.metric_learning.proximal import proximal_gradient, shrink
 from colabel.neighbors._codeword_maps import Codewords
 from colabel.neighbors._margin_problem import MarginProblem
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.learners.eigenbasis import Eigenbasis, eigenbasis
-from colabel.learners.log_likelihood import Labelings, Likelihood, LogLinearFit
-from colabel.learners.logistic import LinearFit
+from colabel.linear.eigenbasis import Eigenbasis, eigenbasis
+from colabel.linear.log_likelihood import Labelings, Likelihood, LogLinearFit
+from colabel.linear.logistic import LinearFit
 
 __all__ = ["fit_log_linear", "fit_multinomial", "label_pairs"]
 

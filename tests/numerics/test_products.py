@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners.products import DenseProducts, SparseProducts
+from colabel.numerics.products import DenseProducts, SparseProducts
 
 
 @pytest.mark.parametrize("density", [0.0, 0.002, 0.02, 0.5])

@@ -15,8 +15,8 @@ from colabel import (
     LabelPowerset,
     PairwiseCRF,
 )
-from colabel.learners.magnitude import check_magnitude, mean_squared_norm
 from colabel.mixture import _growers
+from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
 from colabel.reduction import BoostedClassifier
 
 LINEAR = [

@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import threadpool_limits
 
-from colabel.learners.blas import _controller, one_blas_thread
+from colabel.numerics.blas import _controller, one_blas_thread
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from colabel.learners import design, logistic
-from colabel.learners.logistic import LinearFit, fit_logistic, fit_softmax
-from colabel.learners.products import make_products
-from learners import oracles_logistic as truth
+from colabel.linear import design, logistic
+from colabel.linear.logistic import LinearFit, fit_logistic, fit_softmax
+from colabel.numerics.products import make_products
+from linear import oracles_logistic as truth
 
 KINDS = (
     "plain",
@@ -88,7 +88,7 @@ def way(request, monkeypatch):
     turned = request.param == "turned"
     monkeypatch.setattr(design, "_turning_pays", lambda *_: turned)
     if request.param == "sparse":
-        monkeypatch.setattr("colabel.learners.products.DENSE_SHARE", 2.0)
+        monkeypatch.setattr("colabel.numerics.products.DENSE_SHARE", 2.0)
     return sparse.csr_array if request.param == "sparse" else np.asarray
 
 

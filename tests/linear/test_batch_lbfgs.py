@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from colabel.learners.batch_lbfgs import MEMORY, Stopping, minimise
-from colabel.learners.elastic_net import minimise_l1
+from colabel.linear.batch_lbfgs import MEMORY, Stopping, minimise
+from colabel.linear.elastic_net import minimise_l1
 
 TIGHT = Stopping(max_iter=2000, gap=1e-15, rounding=1e-15)
 

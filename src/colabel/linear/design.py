@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.learners.eigenbasis import LARGEST_ORDER, LARGEST_ROWS, Eigenbasis, eigenbasis
-from colabel.learners.products import DenseProducts, Products, make_products
+from colabel.linear.eigenbasis import LARGEST_ORDER, LARGEST_ROWS, Eigenbasis, eigenbasis
+from colabel.numerics.products import DenseProducts, Products, make_products
 
 __all__ = ["DenseDesign", "Design", "ProductsDesign", "make_design"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.batch_lbfgs import MEMORY, Minimum, Stopping, minimise, summarise
-from colabel.learners.design import DenseDesign, Design
-from colabel.learners.elastic_net import minimise_l1
-from colabel.learners.jobs import Run, in_turn
+from colabel.linear.batch_lbfgs import MEMORY, Minimum, Stopping, minimise, summarise
+from colabel.linear.design import DenseDesign, Design
+from colabel.linear.elastic_net import minimise_l1
+from colabel.numerics.jobs import Run, in_turn
 
 __all__ = ["LinearFit", "Problem"]
 

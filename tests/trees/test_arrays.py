@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.learners.trees import Trees, read_lightgbm, without_rare
 from colabel.reduction import BoostedClassifier
+from colabel.trees.arrays import Trees, read_lightgbm, without_rare
 from oracles_trees import random_trees, walk
 
 MODEL = """tree
@@ -85,7 +85,7 @@ def test_sums_deal_the_trees_to_lines_in_turn(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_sparse_rows_score_as_dense_ones(seed, monkeypatch):
-    monkeypatch.setattr("colabel.learners.trees.DENSE_CELLS", 8)
+    monkeypatch.setattr("colabel.trees.arrays.DENSE_CELLS", 8)
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((11, 3)) < 0.5, 0.0, rng.integers(-2, 4, size=(11, 3)))
     trees, lines = make_trees(seed), rng.integers(4, size=6)

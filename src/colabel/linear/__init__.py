@@ -1,0 +1,1 @@
+"""Linear models in batches: logistic, multinomial, log-linear and ridge regressions."""

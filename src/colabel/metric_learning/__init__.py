@@ -1,0 +1,1 @@
+"""Convex functions of positive semidefinite matrices, minimised."""

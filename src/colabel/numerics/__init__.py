@@ -1,0 +1,1 @@
+"""Shared arithmetic: matrix products, magnitudes, distinct rows, threads and seeds."""
