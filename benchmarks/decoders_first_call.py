@@ -72,7 +72,7 @@ def call(case):
     import numpy as np
 
     from colabel import decoders, losses
-    from colabel.learners.augment import loss_augmented
+    from colabel.oracles import loss_augmented
 
     name, *options = case.split()
     table = tables(options)

@@ -44,11 +44,11 @@ def settings():
     found = {}
     for loss in LOSSES:
         found[f"{loss}-none"] = {"loss": loss, "sign": None}
-        found[f"{loss}-mincut"] = {"loss": loss, "sign": "attractive", "inference": "mincut"}
-        for inference in ("exact", "sdp", "spectral"):
+        found[f"{loss}-mincut"] = {"loss": loss, "sign": "attractive", "oracle": "mincut"}
+        for inference in ("certified", "sdp", "spectral"):
             for sign in SIGNS.values():
                 name = f"{loss}-{inference}" + ("" if sign == "any" else f"-{sign}")
-                found[name] = {"loss": loss, "sign": sign, "inference": inference}
+                found[name] = {"loss": loss, "sign": sign, "oracle": inference}
     return found
 
 
@@ -60,7 +60,7 @@ def goal(data, params):
         published = COLUMNS_4[2].published
     else:
         signs = {sign: words for words, sign in SIGNS.items()}
-        published = PUBLISHED.get(params["inference"], {}).get(signs[params["sign"]], {})
+        published = PUBLISHED.get(params["oracle"], {}).get(signs[params["sign"]], {})
     return published[data] + 0.02 if data in published else None
 
 
@@ -68,7 +68,7 @@ def search(params, folds, quick):
     """Return the search of one setting."""
     space = {**PENALTIES[params["loss"]], **({} if params["sign"] is None else PRIOR)}
     if quick:
-        space = {"svm__lambda_w": (1e-2, 3e-3, 1e-3)}
+        space = {"svm__alpha": (1e-2, 3e-3, 1e-3)}
     cv = ShuffleSplit(1, test_size=0.2, random_state=0)
     if folds:
         cv = KFold(folds, shuffle=True, random_state=0)

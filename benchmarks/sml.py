@@ -29,12 +29,12 @@ from sklearn.preprocessing import normalize
 
 from colabel.datasets import load
 from colabel.decoders import GraphCut
-from colabel.learners.block_dual import Ascent
-from colabel.learners.margin import MarginProblem
-from colabel.losses import FBeta
+from colabel.learners import BlockDual, CuttingPlane, MarginProblem
+from colabel.learners.ascent import Ascent
+from colabel.models import IndependentLabels, SubmodularPairs
+from colabel.numerics.distinct_rows import distinct_rows
 from colabel.scores import Pairwise
-from colabel.structured import SubmodularSVC
-from colabel.structured._margin_data import MarginData, MarginSettings
+from colabel.structured import Parts, SubmodularSVC
 
 RESULTS = Path(__file__).parent / "results" / "sml.json"
 # Chosen by folds: penalty and scale.
@@ -53,10 +53,10 @@ def peak():
 
 
 class Clock:
-    """CPU seconds spent in ``MarginProblem.decode``."""
+    """CPU seconds spent in ``MarginProblem.violations``."""
 
     def __init__(self):
-        self.seconds, plain = 0.0, MarginProblem.decode
+        self.seconds, plain = 0.0, MarginProblem.violations
 
         def timed(problem, *args):
             start = time.process_time()
@@ -64,7 +64,7 @@ class Clock:
             self.seconds += time.process_time() - start
             return found
 
-        MarginProblem.decode = timed
+        MarginProblem.violations = timed
 
 
 def learn(name, method, solver, cap, queue):
@@ -76,16 +76,15 @@ def learn(name, method, solver, cap, queue):
         couplings=None if method == "rml" else "cooccurrence",
         coupling_scale=scale,
         pairs=PAIRS.get(name, 0.05),
-        solver=solver,
-        line_search=solver == "bmrm",
+        learner=CuttingPlane(line_search=True) if solver == "bmrm" else BlockDual(),
         random_state=0,
     )
-    model.set_params(max_iter=2).fit(X[:40], train.Y[:40])
-    model.set_params(max_iter=cap if solver == "bmrm" else None)
+    model.set_params(learner__max_iter=2).fit(X[:40], train.Y[:40])
+    model.set_params(learner__max_iter=cap if solver == "bmrm" else 1000)
     before = peak()
     for tol in TOLERANCES:
         clock.seconds, start = 0.0, time.process_time()
-        model.set_params(tol=tol).fit(X, train.Y)
+        model.set_params(learner__tol=tol).fit(X, train.Y)
         seconds = time.process_time() - start
         gap = model.gap_ / model.objective_
         rows.append(
@@ -143,8 +142,12 @@ def cpu(run, repeats=3):
 def problem_of(name, oracle="certified"):
     train, (alpha, scale) = load(f"{name}:train"), CHOSEN[name]
     Y = np.asarray(train.Y.toarray() if sparse.issparse(train.Y) else train.Y, dtype=np.int8)
-    settings = MarginSettings(FBeta(), True, PAIRS.get(name, 0.05), 1.0, oracle, 1000)
-    return MarginData(normalize(train.X), Y, None, settings).problem(alpha, scale)
+    spec = SubmodularPairs(pairs=PAIRS.get(name, 0.05), coupling_scale=scale)
+    return join(spec, distinct_rows(normalize(train.X), Y, None), alpha, oracle)
+
+
+def join(spec, rows, alpha, oracle="certified"):
+    return Parts.of(spec, "f1", oracle, "dual").join(*rows, alpha, 0)[0]
 
 
 def one_cut_loop(table):
@@ -162,8 +165,7 @@ def algorithm_2_loop(table, Y):
 
 def constraints():
     problem = problem_of("enron")
-    model = SubmodularSVC(1e-2, coupling_scale=0.3, pairs=0.05, tol=1e-2, random_state=0)
-    theta = model._learner().solve(problem).coef
+    theta = BlockDual(tol=1e-2).solve(problem).coef
     n, order = problem.n_samples, np.arange(problem.n_samples)
     run = Ascent(problem, None, 60, 0)
     table = problem.model.scores(problem.X, theta)
@@ -173,9 +175,9 @@ def constraints():
     ours = {
         "one cut": cpu(lambda: GraphCut().decode(table)) / n,
         "pass of the learner, steps included": cpu(lambda: run._sweep(order)) / n,
-        "nested and polished": cpu(lambda: problem.violations(theta, 0)) / n,
-        "certified": cpu(lambda: problem.violations(theta, 1)) / n,
-        "Algorithm 2": cpu(lambda: published.decode(theta, order, 0)) / n,
+        "nested and polished": cpu(lambda: problem.violations(theta, problem.oracles.quick)) / n,
+        "certified": cpu(lambda: problem.violations(theta, problem.oracles.learning)) / n,
+        "Algorithm 2": cpu(lambda: published.violations(theta, published.oracles.quick)) / n,
     }
     print(f"\nenron, us a sample: OR-tools, one cut {1e6 * loop:.0f}, Algorithm 2 {1e6 * of_2:.0f}")
     for name, seconds in ours.items():
@@ -196,8 +198,8 @@ def scaling(sizes=(10_000, 100_000, 1_000_000), n_features=100, n_labels=20, n_e
         scores = X @ rng.normal(size=(n_features, n_labels)) + rng.normal(size=n_labels)
         Y = (scores > 2.0).astype(np.int8)
         for method in ("rml", "sml"):
-            settings = MarginSettings(FBeta(), method == "sml", None, 1.0, "certified", 1000)
-            run = Ascent(MarginData(X, Y, None, settings).problem(1e-2, 1.0), None, 60, 0)
+            spec = SubmodularPairs() if method == "sml" else IndependentLabels()
+            run = Ascent(join(spec, distinct_rows(X, Y, None), 1e-2), None, 60, 0)
             run.passes(0.0, 0.0, 2)
             start = time.process_time()
             run.passes(0.0, 0.0, 3)

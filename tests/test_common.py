@@ -53,7 +53,7 @@ ESTIMATORS = [
     CCAOutputCode(decoder="branch_and_bound"),
     SubmodularSVC(random_state=0),
     QuadraticPriorSVC(max_iter=10, random_state=0),
-    QuadraticPriorSVC(inference="spectral", max_iter=10, random_state=0),
+    QuadraticPriorSVC(oracle="spectral", max_iter=10, random_state=0),
     RAkEL(n_models=4, random_state=0),
     RankSVM(max_iter=200),
     RankSVM(kernel="linear", max_iter=200, tol=1e-2),
@@ -174,7 +174,7 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    names = ("C", "alpha", "lambda_w", "gate_variance", "width", "weight_decay", "estimator")
+    names = ("C", "alpha", "alpha", "gate_variance", "width", "weight_decay", "estimator")
     name = next(n for n in names if hasattr(estimator, n))
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)

@@ -9,7 +9,7 @@ import colabel
 
 ROOT = Path(colabel.__file__).parent
 GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress", "_unchanged"}
-ROLES = {"losses", "decoders", "models", "learners"}
+ROLES = {"roles", "losses", "decoders", "models", "oracles", "learners"}
 TABLES = {"scores", "results"}
 SHARED = {"numerics", "linear", "trees", "metric_learning"}
 BASES = {"compat", "base", "_targets", "_meta", "_weighted", "_one_target"}
@@ -36,15 +36,17 @@ MAY_IMPORT = {
     "_kernels": set(),
     "scores": GROUND,
     "results": GROUND,
+    "roles": GROUND | TABLES,
     "losses": GROUND,
-    "decoders": GROUND | TABLES | {"_kernels"},
-    "models": GROUND | TABLES | {"_kernels"},
-    "learners": GROUND | TABLES | {"_kernels", "numerics"},
+    "decoders": GROUND | TABLES | {"roles", "_kernels"},
+    "models": GROUND | TABLES | {"roles", "_kernels", "numerics"},
+    "oracles": GROUND | TABLES | {"roles", "losses", "decoders", "compat"},
+    "learners": GROUND | TABLES | {"roles", "_kernels", "numerics"},
     "numerics": GROUND | {"_kernels"},
     "trees": GROUND | {"_kernels"},
     "linear": GROUND | TABLES | {"_kernels", "numerics"},
     "metric_learning": GROUND | TABLES | {"_kernels", "numerics"},
-    "compat": GROUND | TABLES | ROLES,
+    "compat": GROUND | TABLES | {"roles", "decoders"},
     "_targets": GROUND,
     "base": GROUND | TABLES | {"_targets", "compat", "decoders"},
     "_meta": GROUND | {"base"},

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PairwiseCRF,
         QuadraticPriorSVC,
         RankSVM,
+        StructuredSVC,
         SubmodularSVC,
         SubmodularSVCCV,
     )
@@ -68,6 +69,7 @@ _HOME = {
     "RAkEL": "colabel.reduction",
     "RBFNetwork": "colabel.neural",
     "RankSVM": "colabel.structured",
+    "StructuredSVC": "colabel.structured",
     "SubmodularSVC": "colabel.structured",
     "SubmodularSVCCV": "colabel.structured",
     "TunedThreshold": "colabel.model_selection",
@@ -104,6 +106,7 @@ __all__ = [
     "RAkEL",
     "RBFNetwork",
     "RankSVM",
+    "StructuredSVC",
     "SubmodularSVC",
     "SubmodularSVCCV",
     "TunedThreshold",

@@ -75,6 +75,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
+            self._freeze()
             X = self._validate(X, reset=True)
             labels, self._target = encode_target(y)
             check_consistent_length(X, labels)
@@ -257,6 +258,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that no data could make right."""
         check_choice(self.empty, "empty", ("allow", "forbid"))
+
+    def _freeze(self) -> None:
+        """Keep what parameters say of the score table: prediction goes by the fit, not by them."""
 
     def _make_decoder(self) -> BaseDecoder:
         chosen = self._decoder if self.decoder is None else self.decoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from colabel.decoders.base import BaseDecoder
 from colabel.exceptions import IncompatibleError
-from colabel.losses.base import BaseLoss
+from colabel.roles import Loss
 from colabel.scores import Mixture, Pairwise, ScoreTable, Support
 
 __all__ = ["check_compatible"]
@@ -13,7 +13,7 @@ __all__ = ["check_compatible"]
 def check_compatible(
     table: type[ScoreTable] | ScoreTable,
     decoder: BaseDecoder,
-    loss: BaseLoss | None = None,
+    loss: Loss | None = None,
     *,
     attractive: bool | None = None,
     distribution: bool | None = None,
@@ -54,10 +54,9 @@ def check_compatible(
         raise IncompatibleError(f"{name} needs couplings without repulsion (none below zero)")
     if loss is None:
         return
-    if loss.structure not in decoder.handles:
-        raise IncompatibleError(
-            f"{name} cannot add {type(loss).__name__}, a loss of structure {loss.structure!r}"
-        )
+    reason = decoder.cannot_add(loss)
+    if reason:
+        raise IncompatibleError(reason)
     if loss.structure == "modular" and issubclass(kind, Mixture | Support):
         raise IncompatibleError(
             f"a modular loss cannot be added to a {kind.__name__} table, whose scores are not "

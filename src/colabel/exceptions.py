@@ -67,8 +67,8 @@ class ModelFileError(ColabelError, ValueError):
     """A model file is damaged, of another version, or holds something that is not trusted."""
 
 
-class IncompatibleError(ColabelError, TypeError):
-    """Two components (table, loss, decoder) do not fit together."""
+class IncompatibleError(ColabelError, TypeError, ValueError):
+    """Components (model, table, loss, oracle, learner, decoder) do not fit together."""
 
 
 def is_interrupt(error: BaseException) -> bool:

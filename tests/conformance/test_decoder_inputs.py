@@ -19,8 +19,8 @@ from colabel.decoders import (
     top_m,
 )
 from colabel.exceptions import IncompatibleError, UnknownNameError
-from colabel.learners import loss_augmented
 from colabel.losses import FBeta
+from colabel.oracles import loss_augmented
 from colabel.scores import Mixture, Modular, Pairwise, Support
 from conformance.cases import MAKERS, VARIANTS, draw, every_case
 

@@ -10,8 +10,8 @@ import oracles
 from colabel.compat import check_compatible
 from colabel.decoders import BranchAndBound, CardinalityThreshold, make_decoder
 from colabel.exceptions import IncompatibleError
-from colabel.learners import loss_augmented
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
+from colabel.oracles import loss_augmented
 from colabel.scores import Mixture, Modular, Pairwise, Support
 from conformance.cases import (
     SIZES,

@@ -5,8 +5,8 @@ import pytest
 
 import instances
 from colabel.decoders import BranchAndBound
-from colabel.learners import loss_augmented
 from colabel.losses import FBeta, Jaccard, Subset
+from colabel.oracles import loss_augmented
 from colabel.scores import Mixture, Modular, Pairwise, Support
 from conformance.cases import CASES, all_values, augmented_values, draw, every_case, quick
 

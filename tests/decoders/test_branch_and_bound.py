@@ -7,8 +7,8 @@ import oracles
 from colabel.decoders._tolerance import Tolerance, lowest_unit
 from colabel.decoders.branch_and_bound import BranchAndBound
 from colabel.decoders.tree_search import Budget, search
-from colabel.learners import loss_augmented
 from colabel.losses import Hamming
+from colabel.oracles import loss_augmented
 from colabel.scores import Pairwise
 from decoders import oracles_relaxations as slow
 

@@ -7,8 +7,9 @@ import pytest
 import oracles
 from colabel.decoders import mixing
 from colabel.decoders.mixing import Mixing
-from colabel.decoders.spectral import RelaxedSolution, Spectral
+from colabel.decoders.spectral import Spectral
 from colabel.decoders.spins import Spins
+from colabel.results import RelaxedSolution
 from colabel.scores import Pairwise
 from decoders import oracles_relaxations as slow
 

@@ -5,8 +5,8 @@ import pytest
 
 from colabel.decoders import Mixing, Spectral
 from colabel.decoders.spectral import by_size, loss_lines
-from colabel.learners.augment import loss_augmented
 from colabel.losses import FBeta, Jaccard, Subset
+from colabel.oracles import loss_augmented
 from decoders import oracles_relaxations as slow
 from decoders.oracles_cut import losses
 

@@ -6,8 +6,8 @@ import pytest
 import oracles
 from colabel.decoders.spectral import Spectral
 from colabel.decoders.spins import Spins
-from colabel.learners import loss_augmented
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
+from colabel.oracles import loss_augmented
 from colabel.scores import Pairwise
 from decoders import oracles_relaxations as slow
 from decoders.oracles_cut import losses

@@ -5,7 +5,7 @@ import pytest
 
 from colabel._kernels.linear_scores import score_rows
 from colabel._kernels.plane_ascent import ascend, ascent_workspace
-from colabel.learners.block_dual import PlaneCache
+from colabel.learners.ascent import PlaneCache
 from learners.oracles_margin import random_problem, slow_rows
 
 
@@ -55,7 +55,7 @@ def test_scores_are_those_of_the_model(seed):
 @pytest.mark.parametrize("n_planes", [2, 3, 60])
 @pytest.mark.parametrize("seed", range(8))
 def test_the_dual_never_falls_and_parameters_stay_those_of_the_weights(seed, n_planes, monkeypatch):
-    monkeypatch.setattr("colabel.learners.block_dual.LEAST_PLANES", 1)
+    monkeypatch.setattr("colabel.learners.ascent.LEAST_PLANES", 1)
     problem = random_problem(seed, V=9, pairs=seed % 2 == 0)
     rng = np.random.default_rng(seed)
     run, before = Run(problem, n_planes), 0.0
@@ -90,7 +90,7 @@ def test_the_gap_returned_is_that_of_all_planes_known(seed):
 
 
 def test_the_truth_is_never_forgotten(monkeypatch):
-    monkeypatch.setattr("colabel.learners.block_dual.LEAST_PLANES", 1)
+    monkeypatch.setattr("colabel.learners.ascent.LEAST_PLANES", 1)
     problem = random_problem(1, V=4)
     truth = np.packbits(problem.Y, axis=1, bitorder="little")
     for n_planes in (1, 2):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel._kernels.spin_ascent import ascend_spins, spin_workspace
-from colabel.learners.block_dual import PlaneCache, count_tables
+from colabel.learners.ascent import PlaneCache, count_tables
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
 from learners.oracles_margin import labelings, slow_rows, spin_problem
 
@@ -60,7 +60,7 @@ def same_parameters(run):
 @pytest.mark.parametrize("n_planes", [2, 3, 60])
 @pytest.mark.parametrize("seed", range(10))
 def test_the_dual_never_falls_and_parameters_stay_those_of_the_weights(seed, n_planes, monkeypatch):
-    monkeypatch.setattr("colabel.learners.block_dual.LEAST_PLANES", 1)
+    monkeypatch.setattr("colabel.learners.ascent.LEAST_PLANES", 1)
     V = 1 + (seed * 5) % 11  # more than a byte has bits, and a single label
     problem = spin_problem(seed, V=V, loss=LOSSES[seed % len(LOSSES)])
     rng = np.random.default_rng(seed)
@@ -134,7 +134,7 @@ def test_with_worst_labelings_the_gap_returned_is_the_duality_gap_and_closes(see
 
 @pytest.mark.parametrize("n_planes", [1, 2])
 def test_the_truth_is_never_forgotten(n_planes, monkeypatch):
-    monkeypatch.setattr("colabel.learners.block_dual.LEAST_PLANES", 1)
+    monkeypatch.setattr("colabel.learners.ascent.LEAST_PLANES", 1)
     problem = spin_problem(1, V=4)
     truth = np.packbits(problem.Y, axis=1, bitorder="little")
     run, rng = Run(problem, n_planes), np.random.default_rng(0)

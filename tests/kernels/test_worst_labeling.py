@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel._kernels.plane_ascent import ascend_sorting
-from colabel.learners.block_dual import count_tables
+from colabel.learners.ascent import count_tables
 from colabel.losses import FBeta, Jaccard, Subset
 from kernels.test_plane_ascent import Run
 from learners.oracles_margin import joint_feature, random_problem, slow_rows

@@ -53,7 +53,7 @@ def test_relaxations_of_the_f1_loss_have_the_same_passes_and_penalties():
     assert set(F1_SDP.data) == set(DATA) - {"bibtex"}
     for data, n_passes in {"yeast": 10, "medical": 20, "enron": 5}.items():
         searches = [entry.build(0, data) for entry in F1_SDP.entries]
-        assert [svm_of(search).inference for search in searches] == ["sdp", "spectral", "exact"]
+        assert [svm_of(search).oracle for search in searches] == ["sdp", "spectral", "certified"]
         for search in searches:
             assert (svm_of(search).loss, svm_of(search).max_iter) == ("f1", n_passes)
             assert np.prod([*map(len, search.param_grid.values())]) == 2
@@ -89,19 +89,19 @@ def test_relaxations_are_trained_for_hamming_under_each_sign(kind, words):
     search = entry_of(TABLE_3, f"{kind}, {words}").build(3, "enron")
     model = svm_of(search)
     assert isinstance(model, QuadraticPriorSVC)
-    assert (model.inference, model.sign) == (kind.lower(), SIGNS[words])
+    assert (model.oracle, model.sign) == (kind.lower(), SIGNS[words])
     assert (model.loss, model.learner, model.random_state) == ("hamming", "averaged", 3)
-    assert set(search.param_grid) == {"svm__lambda_w", "svm__lambda_a", "rows"}
+    assert set(search.param_grid) == {"svm__alpha", "svm__coupling_alpha", "rows"}
 
 
 def test_min_cuts_are_for_attraction_and_ours_are_trained_for_f1():
     model = svm_of(entry_of(TABLE_3, "MC").build(0))
-    assert (model.inference, model.sign, model.loss) == ("mincut", "attractive", "hamming")
+    assert (model.oracle, model.sign, model.loss) == ("mincut", "attractive", "hamming")
     ours = {"exact": "any", "MC": "attractive", "spectral": "any"}
     for name, sign in ours.items():
         model = svm_of(entry_of(TABLE_3, f"F1, {name}").build(0))
-        kind = "mincut" if name == "MC" else name.lower()
-        assert (model.inference, model.sign, model.loss) == (kind, sign, "f1")
+        kind = {"MC": "mincut", "exact": "certified"}.get(name, name)
+        assert (model.oracle, model.sign, model.loss) == (kind, sign, "f1")
 
 
 def test_without_a_prior_only_the_loss_differs():
@@ -109,7 +109,7 @@ def test_without_a_prior_only_the_loss_differs():
     assert (svm_of(hamming).loss, svm_of(f1).loss) == ("hamming", "f1")
     for search in (hamming, f1):
         assert svm_of(search).sign is None
-        assert set(search.param_grid) == {"svm__lambda_w", "rows"}, "there is no A to penalise"
+        assert set(search.param_grid) == {"svm__alpha", "rows"}, "there is no A to penalise"
 
 
 def test_many_labels_get_fewer_settings():
@@ -117,7 +117,7 @@ def test_many_labels_get_fewer_settings():
     usual, large = sdp.build(0, "medical"), sdp.build(0, "bibtex")
     sizes = [np.prod([*map(len, search.param_grid.values())]) for search in (usual, large)]
     assert sizes == [20, 2]
-    assert entry_of(TABLE_4, "Our F1").searched("bibtex").keys() == {"svm__lambda_w", "rows"}
+    assert entry_of(TABLE_4, "Our F1").searched("bibtex").keys() == {"svm__alpha", "rows"}
     assert sdp.variant("medical").key != sdp.variant("bibtex").key
 
 
@@ -139,7 +139,7 @@ def test_the_earlier_method_has_its_couplings_in_the_table_with_a_prior_only():
         search = with_prior.build(0, data)
         assert isinstance(svm_of(search), SubmodularSVC)
         assert (svm_of(search).pairs, svm_of(search).couplings) == (share, "cooccurrence")
-        assert svm_of(search).loss == "fbeta", "by F, as the others"
+        assert svm_of(search).loss == "f1", "by F, as the others"
         assert "svm__coupling_scale" in search.param_grid
         assert svm_of(without.build(0, data)).couplings is None
         assert "svm__coupling_scale" not in without.build(0, data).param_grid
@@ -227,7 +227,7 @@ def test_the_f1_loss_gains_on_real_data():
     variants = []
     for name in ("Our Hamming", "Our F1"):
         entry = entry_of(TABLE_4, name)
-        variants.append(replace(entry, space={"svm__lambda_w": (1e-2,)}).variant("yeast"))
+        variants.append(replace(entry, space={"svm__alpha": (1e-2,)}).variant("yeast"))
     hamming, f1 = compare(["yeast"], variants, split="official", load_data=fewer)
     gain = f1.result.measures["example_f1"] - hamming.result.measures["example_f1"]
     assert gain > 0.02

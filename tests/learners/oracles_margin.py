@@ -4,19 +4,12 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from colabel.decoders import Exhaustive, GraphCut, Threshold
-from colabel.learners.margin import MarginProblem
+from colabel.decoders import Exhaustive
+from colabel.learners import MarginProblem
 from colabel.losses import FBeta
 from colabel.models import LinearPairwise, SpinPairwise, frequent_pairs
+from colabel.oracles import Certified, DecoderOracle
 from oracles import all_labelings as labelings
-
-
-def oracles(edges):
-    if not len(edges):
-        exact = Threshold()
-        return exact, exact, exact
-    strong = GraphCut("certified")
-    return GraphCut("nested"), strong, strong
 
 
 def random_problem(seed, n=6, d=2, V=3, pairs=True, loss=None, penalty=None):
@@ -30,7 +23,8 @@ def random_problem(seed, n=6, d=2, V=3, pairs=True, loss=None, penalty=None):
     model = LinearPairwise(d, V, edges, C * rng.uniform(0.3, 3.0), float(rng.choice([0.0, 1.0])))
     penalty = 10.0 ** rng.uniform(-2, 0) if penalty is None else penalty
     loss = FBeta() if loss is None else loss
-    return MarginProblem(model, loss, oracles(edges), sparse.csr_array(X), Y, weight, penalty)
+    oracles = Certified(20_000).stages(model, loss)
+    return MarginProblem(model, loss, oracles, sparse.csr_array(X), Y, weight, penalty)
 
 
 def spin_problem(seed, n=6, d=2, V=3, sign="any", loss=None, penalty=None):
@@ -42,9 +36,9 @@ def spin_problem(seed, n=6, d=2, V=3, sign="any", loss=None, penalty=None):
     constant, kappa = float(rng.choice([0.0, 1.0])), 10.0 ** rng.uniform(-0.5, 0.3)
     model = SpinPairwise(d, V, sign, kappa, constant)
     penalty = 10.0 ** rng.uniform(-2, 0) if penalty is None else penalty
-    exact = Exhaustive()
     loss = FBeta() if loss is None else loss
-    return MarginProblem(model, loss, (exact,) * 3, sparse.csr_array(X), Y, weight, penalty)
+    oracles = DecoderOracle(Exhaustive()).stages(model, loss)
+    return MarginProblem(model, loss, oracles, sparse.csr_array(X), Y, weight, penalty)
 
 
 def joint_feature(model, X, Z):

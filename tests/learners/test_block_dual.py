@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from colabel.decoders import GraphCut
-from colabel.learners.block_dual import BlockDual, PlaneCache
-from colabel.learners.cutting_plane import CuttingPlane
+from colabel.learners import BlockDual, CuttingPlane
+from colabel.learners.ascent import PlaneCache
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
+from colabel.oracles import Algorithm2
 from learners.oracles_margin import random_problem, slow_minimum, slow_risk
 
 
@@ -93,7 +93,7 @@ def test_few_passes_are_reported_as_not_converged():
 
 def test_memory_is_bounded(monkeypatch):
     problem = random_problem(4, n=40, d=5, V=6)
-    monkeypatch.setattr("colabel.learners.block_dual.CACHE_BYTES", 1)
+    monkeypatch.setattr("colabel.learners.ascent.CACHE_BYTES", 1)
     assert PlaneCache(problem, 60).planes.shape == (40, 8, 1)
     found = BlockDual(1e-3).solve(problem)
     assert found.converged
@@ -103,8 +103,7 @@ def test_memory_is_bounded(monkeypatch):
 def test_the_gap_of_a_weak_oracle_is_verified_by_the_strongest(learner):
     """Learning with Algorithm 2 closes its own gap, falsely; the one reported is true."""
     problem = random_problem(7, n=60, d=4, V=8, penalty=0.01)
-    weak = GraphCut("alg2")
-    problem.oracles = (weak, weak, GraphCut("certified"))
+    problem.oracles = Algorithm2(20_000).stages(problem.model, problem.loss)
     found = learner.solve(problem)
     value = problem.ridge(found.coef) + slow_risk(problem, found.coef)
     assert found.gap >= value - found.lower.max() - 1e-9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colabel.learners.cutting_plane import CuttingPlane
+from colabel.learners import CuttingPlane
 from learners.oracles_margin import random_problem, slow_minimum, slow_risk
 
 
@@ -28,7 +28,7 @@ def test_the_corrected_plane_lies_below_the_risk_and_touches_it():
         theta, other = (
             problem.model.project(rng.normal(size=problem.model.size)) for _ in range(2)
         )
-        found = problem.violations(theta, 1)
+        found = problem.violations(theta, problem.oracles.learning)
         a = problem.subgradient(found)
         b = found.risk - a @ theta
         assert a @ theta + b == pytest.approx(slow_risk(problem, theta))

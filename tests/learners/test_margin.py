@@ -13,12 +13,12 @@ def test_risk_is_that_of_all_labelings(seed, loss):
     problem = random_problem(seed, V=4, loss=loss)
     rng = np.random.default_rng(seed)
     theta = problem.model.project(rng.normal(size=problem.model.size))
-    found = problem.violations(theta, 2)
+    found = problem.violations(theta, problem.oracles.proof)
     truth = slow_risk(problem, theta)
     assert found.upper >= truth - 1e-12
     np.testing.assert_allclose(found.risk, truth, atol=1e-12)
     assert found.certified == pytest.approx(1.0)
-    quick = problem.violations(theta, 0)
+    quick = problem.violations(theta, problem.oracles.quick)
     assert quick.risk <= truth + 1e-12 <= quick.upper + 1e-11
     np.testing.assert_allclose(found.losses, loss.value(problem.Y, found.labels))
 
@@ -28,7 +28,7 @@ def test_subgradient_agrees_with_finite_differences(seed):
     problem = random_problem(seed, V=4, pairs=seed % 2 == 0)
     rng = np.random.default_rng(seed)
     theta = problem.model.project(np.abs(rng.normal(size=problem.model.size)))
-    slope = problem.subgradient(problem.violations(theta, 1))
+    slope = problem.subgradient(problem.violations(theta, problem.oracles.learning))
     step = 1e-6
     for k in range(problem.model.size):
         move = np.zeros(problem.model.size)
@@ -44,25 +44,25 @@ def test_certified_share_is_the_share_that_brute_force_confirms(V):
     theta = problem.model.project(np.random.default_rng(1).normal(size=problem.model.size))
     every = labelings(V)
     table = problem.model.scores(problem.X, theta)
-    for oracle in (0, 1):
-        found = problem.decode(theta, np.arange(problem.n_samples), oracle)
+    for oracle in (problem.oracles.quick, problem.oracles.learning):
+        found = oracle.find(table, problem.loss, problem.Y)
         loss = np.stack([problem.loss.value(np.tile(y, (len(every), 1)), every) for y in problem.Y])
         best = (table.value_all(every) + loss).max(axis=1)
         exact = np.abs(found.value - best) <= 1e-9
         assert np.all(exact[found.certified])
         assert np.all(found.upper_bound >= best - 1e-9)
-        if oracle == 1:
+        if oracle is problem.oracles.learning:
             share = float(problem.share @ exact)
-            assert problem.violations(theta, 1).certified == pytest.approx(share)
+            assert problem.violations(theta, oracle).certified == pytest.approx(share)
             assert share == pytest.approx(1.0)
 
 
 def test_small_blocks_decode_the_same(monkeypatch):
     problem = random_problem(2, n=12, V=4)
     theta = problem.model.project(np.random.default_rng(0).normal(size=problem.model.size))
-    whole = problem.violations(theta, 1)
+    whole = problem.violations(theta, problem.oracles.learning)
     monkeypatch.setattr("colabel.learners.margin.CELLS", 8)
-    part = problem.violations(theta, 1)
+    part = problem.violations(theta, problem.oracles.learning)
     np.testing.assert_array_equal(part.labels, whole.labels)
     assert part.risk == pytest.approx(whole.risk)
 

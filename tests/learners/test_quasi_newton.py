@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from colabel.decoders import Mixing, Spectral
-from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.quasi_newton import QuasiNewton
+from colabel.learners import CuttingPlane, QuasiNewton
+from colabel.learners.quasi_newton import Start
 from colabel.losses import FBeta, Hamming
 from learners.oracles_margin import slow_minimum, slow_risk, spin_problem
 from learners.test_relaxed import SIGNS, TIGHT, with_oracle
@@ -128,12 +128,13 @@ def test_a_known_lower_bound_is_used():
     problem = spectral(3, n=12, V=4, penalty=0.05)
     plain = QuasiNewton(1e-3, 1000).solve(problem)
     least = QuasiNewton(1e-7, 3000).solve(problem).lower.max()
-    told = QuasiNewton(1e-3, 1000).solve(problem, lower=least)
+    zeros = np.zeros(problem.model.size)
+    told = QuasiNewton(1e-3, 1000).solve(problem, Start(zeros, least))
     assert told.converged
     assert told.n_iter < plain.n_iter
     assert told.lower.min() >= least
     # One that is above what is reached ends the search at once: there is no gap.
-    high = QuasiNewton(1e-3, 1000).solve(problem, lower=10.0)
+    high = QuasiNewton(1e-3, 1000).solve(problem, Start(zeros, 10.0))
     assert high.n_iter <= 3
 
 
@@ -158,9 +159,9 @@ def test_a_warm_start_takes_fewer_evaluations():
     hard, easy = (spectral(4, n=20, d=3, V=5, penalty=p) for p in (0.02, 0.025))
     learner = QuasiNewton(1e-4, 2000)
     start = learner.solve(easy)
-    kept = start.state.copy()
+    kept = start.state.coef.copy()
     cold, warm = learner.solve(hard), learner.solve(hard, start.state)
-    np.testing.assert_array_equal(start.state, kept)
+    np.testing.assert_array_equal(start.state.coef, kept)
     assert warm.converged
     assert warm.n_iter < cold.n_iter
     assert warm.history.min() == pytest.approx(cold.history.min(), rel=2e-4)
@@ -168,7 +169,7 @@ def test_a_warm_start_takes_fewer_evaluations():
 
 def test_a_start_of_the_wrong_sign_is_clipped():
     problem = spectral(5, V=4, sign="repulsive")
-    found = QuasiNewton(1e-3, 1000).solve(problem, -np.ones(problem.model.size))
+    found = QuasiNewton(1e-3, 1000).solve(problem, Start(-np.ones(problem.model.size)))
     assert found.converged
     assert problem.model.prior(found.coef).min() >= 0.0
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from colabel.decoders import Exhaustive, GraphCut, Mixing, Spectral
-from colabel.learners.margin import MarginProblem
-from colabel.learners.relaxed import RelaxedProblem
+from colabel.learners import MarginProblem
 from colabel.losses import FBeta, Hamming
+from colabel.oracles.stages import DecoderStage, RelaxationStage
+from colabel.roles import Stages
 from decoders import oracles_relaxations as slow
 from learners.oracles_margin import slow_risk, spin_problem
 
@@ -20,9 +21,18 @@ TIGHT = Mixing(tol=1e-11, max_sweeps=5000)
 
 def with_oracle(problem, oracle):
     """Return the same problem with another oracle, relaxed if that relaxes."""
-    kind = RelaxedProblem if isinstance(oracle, Spectral | Mixing) else MarginProblem
+    stage = DecoderStage(oracle)
+    stages = Stages(stage, stage, stage)
+    if isinstance(oracle, Spectral | Mixing):
+        rough = RelaxationStage(oracle, certify=False)
+        stages = Stages(rough, rough, RelaxationStage(oracle, certify=True))
     data = problem.X, problem.Y, problem.share, problem.penalty
-    return kind(problem.model, problem.loss, (oracle,) * 3, *data)
+    return MarginProblem(problem.model, problem.loss, stages, *data)
+
+
+def proved(problem, theta):
+    """Ask the oracle that proves its bounds."""
+    return problem.violations(theta, problem.oracles.proof)
 
 
 def random_theta(problem, seed):
@@ -57,7 +67,7 @@ def test_subgradients_are_those_of_finite_differences(oracle, h, error, n_seeds,
             way, n = rng.normal(size=theta.size), seed % problem.n_samples
             way /= np.linalg.norm(way)
             theta[problem.model.n_free :] += 0.1  # a step back keeps the sign
-            for function in (problem.evaluate, partial(problem.sample_subgradient, n=n)):
+            for function in (problem.evaluate, partial(problem.sample_subgradient, rows=n)):
                 back, forth = slopes(function, theta, way, h)
                 assert back - error <= function(theta)[1] @ way <= forth + error
                 widths.append(forth - back)
@@ -89,7 +99,7 @@ def test_relaxed_risks_bound_the_exact_one(V, sign, loss):
         for theta in (np.zeros(exact.model.size), random_theta(exact, seed)[0]):
             risk = slow_risk(exact, theta)
             sphere, sdp = (
-                with_oracle(exact, oracle).violations(theta, 2) for oracle in (Spectral(), Mixing())
+                proved(with_oracle(exact, oracle), theta) for oracle in (Spectral(), Mixing())
             )
             assert sphere.upper >= sphere.risk >= risk - 1e-9
             assert sdp.upper >= risk - 1e-9
@@ -103,7 +113,7 @@ def test_ten_labels():
         theta, _ = random_theta(exact, 1)
         risk = slow_risk(exact, theta)
         for oracle in (Spectral(), Mixing()):
-            found = with_oracle(exact, oracle).violations(theta, 2)
+            found = proved(with_oracle(exact, oracle), theta)
             assert found.upper >= risk - 1e-9
             assert found.risk >= risk - 1e-5
             assert found.risk <= 20.0 * (1.0 + risk)
@@ -169,7 +179,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
         theta, _ = random_theta(problem, 5)
         value, slope, _ = problem.evaluate(theta)
         with monkeypatch.context() as patch:
-            patch.setattr("colabel.learners.relaxed.CELLS", 20)
+            patch.setattr("colabel.learners.margin.RELAXED_CELLS", 20)
             again, part, _ = problem.evaluate(theta)
         assert again == pytest.approx(value, rel=1e-12)
         np.testing.assert_allclose(part, slope, atol=1e-9)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.spin_dual import SpinDual
+from colabel.learners import BlockDual, CuttingPlane
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
 from learners.oracles_margin import slow_minimum, slow_risk, spin_problem
 
@@ -17,7 +16,7 @@ SIGNS = ["any", "attractive", "repulsive"]
 def test_objective_equals_that_of_a_generic_solver(seed, loss, sign):
     problem = spin_problem(seed, sign=sign, loss=loss)
     expected, _ = slow_minimum(problem)
-    found = SpinDual(tol=1e-6, max_iter=5000).solve(problem)
+    found = BlockDual(tol=1e-6, max_iter=5000).solve(problem)
     assert found.converged
     value = problem.ridge(found.coef) + slow_risk(problem, found.coef)
     assert value == pytest.approx(expected, rel=1e-5)
@@ -31,7 +30,7 @@ def test_objective_equals_that_of_a_generic_solver(seed, loss, sign):
 @pytest.mark.parametrize("sign", SIGNS)
 def test_more_labels_than_a_byte_has_bits(sign):
     problem = spin_problem(3, n=6, d=3, V=9, sign=sign, penalty=0.05)
-    found = SpinDual(tol=1e-4, max_iter=3000).solve(problem)
+    found = BlockDual(tol=1e-4, max_iter=3000).solve(problem)
     bundle = CuttingPlane(tol=1e-3).solve(problem)
     assert found.converged
     assert found.lower.max() <= bundle.history.min() + 1e-9
@@ -39,32 +38,32 @@ def test_more_labels_than_a_byte_has_bits(sign):
 
 
 def test_the_lower_bound_rises():
-    found = SpinDual(1e-6, 200).solve(spin_problem(4, n=30, d=3, V=5, sign="repulsive"))
+    found = BlockDual(1e-6, 200).solve(spin_problem(4, n=30, d=3, V=5, sign="repulsive"))
     assert np.all(np.diff(found.lower) >= -1e-12)
 
 
 def test_a_seed_fixes_the_result():
     problem = spin_problem(4, n=40, d=3, V=5)
-    a, b = (SpinDual(random_state=3).solve(problem) for _ in range(2))
+    a, b = (BlockDual(random_state=3).solve(problem) for _ in range(2))
     np.testing.assert_array_equal(a.coef, b.coef)
 
 
 def test_parameters_are_those_of_the_weights():
     problem = spin_problem(5, n=20, d=3, V=5, penalty=0.1)
-    found = SpinDual(1e-5, 500).solve(problem)
+    found = BlockDual(1e-5, 500).solve(problem)
     free = found.state.free(problem) / problem.penalty
     np.testing.assert_allclose(found.coef, free, atol=1e-9)
 
 
 def test_few_remembered_labelings_are_enough():
     problem = spin_problem(6, n=20, d=3, V=5, penalty=0.1)
-    few, many = (SpinDual(1e-4, 3000, n_planes=p).solve(problem) for p in (8, 60))
+    few, many = (BlockDual(1e-4, 3000, n_planes=p).solve(problem) for p in (8, 60))
     assert few.history.min() == pytest.approx(many.history.min(), rel=1e-3)
 
 
 def test_starting_from_a_larger_penalty_takes_fewer_passes():
     hard, easy = (spin_problem(4, n=40, d=3, V=5, penalty=p) for p in (0.02, 0.03))
-    cold = SpinDual(1e-4, 3000).solve(hard)
-    warm = SpinDual(1e-4, 3000).solve(hard, SpinDual(1e-4, 3000).solve(easy).state)
+    cold = BlockDual(1e-4, 3000).solve(hard)
+    warm = BlockDual(1e-4, 3000).solve(hard, BlockDual(1e-4, 3000).solve(easy).state)
     assert warm.converged
     assert warm.n_iter < cold.n_iter

@@ -5,8 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from colabel.decoders import Spectral
-from colabel.learners.quasi_newton import QuasiNewton
-from colabel.learners.subgradient import SubgradientDescent
+from colabel.learners import QuasiNewton, SubgradientDescent
 from colabel.losses import FBeta, Hamming
 from learners.oracles_margin import slow_minimum, slow_risk, spin_problem
 from learners.test_relaxed import SIGNS, with_oracle
@@ -133,25 +132,25 @@ def test_the_seed_fixes_the_result():
     assert not np.array_equal(first.coef, other.coef)
 
 
-@pytest.mark.parametrize("n_steps", [1, 2, 7, 100])
-def test_average_is_the_mean_of_the_last_half(n_steps):
+@pytest.mark.parametrize("max_iter", [1, 2, 7, 100])
+def test_average_is_the_mean_of_the_last_half(max_iter):
     problem = spin_problem(4, sign="repulsive")
-    _, iterates, last = visited(SubgradientDescent(n_steps), problem)
+    _, iterates, last = visited(SubgradientDescent(max_iter), problem)
     after = np.vstack([iterates[1:], last.coef])
-    mean = SubgradientDescent(n_steps, average=True).solve(problem)
-    np.testing.assert_allclose(mean.coef, after[n_steps // 2 :].mean(axis=0), atol=1e-13)
+    mean = SubgradientDescent(max_iter, average=True).solve(problem)
+    np.testing.assert_allclose(mean.coef, after[max_iter // 2 :].mean(axis=0), atol=1e-13)
     assert mean.history[-1] == pytest.approx(objective(problem, mean.coef), rel=1e-12)
 
 
-@pytest.mark.parametrize(("n_steps", "n_checkpoints"), [(1, 1), (7, 7), (33, 20), (1000, 20)])
-def test_checkpoints_are_reported(n_steps, n_checkpoints):
+@pytest.mark.parametrize(("max_iter", "n_checkpoints"), [(1, 1), (7, 7), (33, 20), (1000, 20)])
+def test_checkpoints_are_reported(max_iter, n_checkpoints):
     seen = []
     problem = spin_problem(1)
-    found = SubgradientDescent(n_steps).solve(problem, None, lambda *line: seen.append(line))
+    found = SubgradientDescent(max_iter).solve(problem, None, lambda *line: seen.append(line))
     steps, values, gaps = zip(*seen, strict=True)
     assert len(steps) == n_checkpoints
     assert np.all(np.diff(steps) > 0)
-    assert steps[-1] == found.n_iter == n_steps
+    assert steps[-1] == found.n_iter == max_iter
     np.testing.assert_array_equal(values, found.history)
     np.testing.assert_array_equal(gaps, found.history - found.lower)
     assert gaps[-1] == found.gap
@@ -193,7 +192,7 @@ def test_degenerate_sizes(shape):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"n_steps": 0}, "n_steps must be a whole number of at least 1"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
         ({"step_w": 0.0}, "step_w must be a positive number"),
         ({"step_a": -1.0}, "step_a must be a positive number"),
         ({"exponent": np.nan}, "exponent must be a number of at least 0"),

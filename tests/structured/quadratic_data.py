@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from colabel.learners.augment import relaxed_augmented
-from colabel.losses import FBeta, make_loss
+from colabel.losses import make_loss
+from colabel.oracles.stages import relaxed_augmented
 from colabel.structured import QuadraticPriorSVC
 
 SIGNS = ["any", "attractive", "repulsive"]
@@ -19,9 +19,9 @@ def make(seed=0, n=40, d=3, V=4):
     return X, Y.astype(int)
 
 
-def fitted(X, Y, lambda_w=0.05, **options):
-    usual = {"random_state": 0, "learner": "optimal", "lambda_a": 1.0}
-    return QuadraticPriorSVC(lambda_w, **{**usual, **options}).fit(X, Y)
+def fitted(X, Y, alpha=0.05, **options):
+    usual = {"random_state": 0, "learner": "optimal", "coupling_alpha": 1.0}
+    return QuadraticPriorSVC(alpha, **{**usual, **options}).fit(X, Y)
 
 
 def every_labeling(V):
@@ -29,17 +29,17 @@ def every_labeling(V):
 
 
 def ridge(model, X):
-    """Compute ``lambda_w m2 / 2 |(W, b)|^2 + lambda_a / 2 |A|^2`` from what a model shows."""
+    """Compute ``alpha m2 / 2 |(W, b)|^2 + coupling_alpha / 2 |A|^2`` from what a model shows."""
     m2 = np.mean(np.sum(X**2, axis=1))
     square = np.sum(model.coef_**2)
-    if model.bias_scale:
-        square += np.sum(model.intercept_**2) / (model.bias_scale**2 * m2)
-    return 0.5 * (model.lambda_w * m2 * square + model.lambda_a * np.sum(model.prior_**2))
+    if model.fit_intercept:
+        square += np.sum(model.intercept_**2) / (model.intercept_scaling**2 * m2)
+    return 0.5 * (model.alpha * m2 * square + model.coupling_alpha * np.sum(model.prior_**2))
 
 
 def objective(model, X, Y):
     """Compute the exact objective of a fitted model from scratch, by listing all labelings."""
-    loss = FBeta(model.beta) if model.loss == "fbeta" else make_loss(model.loss)
+    loss = make_loss(model.loss)
     every, table = every_labeling(Y.shape[1]), model.predict_joint(X)
     costs = np.stack([loss.value(np.tile(y, (len(every), 1)), every) for y in Y])
     risk = np.mean(np.max(table.value_all(every) + costs, axis=1) - table.value(Y))

@@ -20,9 +20,9 @@ from structured.quadratic_data import SIGNS, every_labeling, fitted, make, objec
     [
         QuadraticPriorSVC(0.1, max_iter=20),
         QuadraticPriorSVC(0.1, loss="hamming", learner="optimal"),
-        QuadraticPriorSVC(0.1, inference="spectral", max_iter=20),
-        QuadraticPriorSVC(0.1, inference="sdp", loss="hamming", learner="optimal", tol=1e-2),
-        QuadraticPriorSVC(0.1, sign="attractive", inference="mincut", learner="optimal"),
+        QuadraticPriorSVC(0.1, oracle="spectral", max_iter=20),
+        QuadraticPriorSVC(0.1, oracle="sdp", loss="hamming", learner="optimal", tol=1e-2),
+        QuadraticPriorSVC(0.1, sign="attractive", oracle="mincut", learner="optimal"),
         QuadraticPriorSVC(0.1, sign=None, max_iter=20),
     ]
 )
@@ -31,17 +31,17 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize(
-    ("sign", "inference"),
+    ("sign", "oracle"),
     [
-        *product([*SIGNS, None], ["exact", "spectral", "sdp"]),
+        *product([*SIGNS, None], ["certified", "spectral", "sdp"]),
         ("attractive", "mincut"),
         (None, "mincut"),
     ],
 )
-def test_prediction_is_the_best_of_all_labelings(sign, inference):
-    X, Y = make(n=25, V=6 if inference in ("exact", "mincut") else 4)
-    options = {"inference": inference, "loss": "hamming", "tol": 1e-2}
-    model = fitted(X, Y, sign=sign, lambda_a=0.03, **options)
+def test_prediction_is_the_best_of_all_labelings(sign, oracle):
+    X, Y = make(n=25, V=6 if oracle in ("certified", "mincut") else 4)
+    options = {"oracle": oracle, "loss": "hamming", "tol": 1e-2}
+    model = fitted(X, Y, sign=sign, coupling_alpha=0.03, **options)
     table, every = model.predict_joint(X), every_labeling(Y.shape[1])
     best = table.value_all(every).max(axis=1)
     predicted = model.predict(X)
@@ -56,11 +56,11 @@ def test_prediction_is_the_best_of_all_labelings(sign, inference):
     np.testing.assert_allclose(spread, np.broadcast_to(spread[:, :1], spread.shape), atol=1e-9)
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral"])
-def test_weights_count_like_repetition(inference):
+@pytest.mark.parametrize("oracle", ["certified", "spectral"])
+def test_weights_count_like_repetition(oracle):
     X, Y = make()
     weight = np.random.default_rng(0).integers(0, 3, len(X))
-    model = QuadraticPriorSVC(0.1, inference=inference, random_state=0)
+    model = QuadraticPriorSVC(0.1, oracle=oracle, random_state=0)
     a = clone(model).fit(X, Y, sample_weight=weight)
     b = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9, atol=1e-12)
@@ -69,10 +69,10 @@ def test_weights_count_like_repetition(inference):
         model.fit(X, Y, sample_weight=-np.ones(len(X)))
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral", "sdp"])
-def test_units_of_the_features_do_not_matter(inference):
+@pytest.mark.parametrize("oracle", ["certified", "spectral", "sdp"])
+def test_units_of_the_features_do_not_matter(oracle):
     X, Y = make(n=25)
-    options = {"inference": inference, "loss": "hamming"}
+    options = {"oracle": oracle, "loss": "hamming"}
     a, b = fitted(X, Y, **options), fitted(1024.0 * X, Y, **options)
     # Rows are visited in another order, and the first step is another: both end within the gap.
     assert b.objective_ == pytest.approx(a.objective_, rel=2e-3)
@@ -81,11 +81,11 @@ def test_units_of_the_features_do_not_matter(inference):
     np.testing.assert_allclose(b.prior_, a.prior_, atol=0.02)
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral"])
-def test_the_order_of_labels_and_rows_changes_nothing(inference):
+@pytest.mark.parametrize("oracle", ["certified", "spectral"])
+def test_the_order_of_labels_and_rows_changes_nothing(oracle):
     X, Y = make()
-    a = fitted(X, Y, inference=inference, tol=1e-6, max_iter=5000)
-    b = fitted(X, Y[:, ::-1], inference=inference, tol=1e-6, max_iter=5000)
+    a = fitted(X, Y, oracle=oracle, tol=1e-6, max_iter=5000)
+    b = fitted(X, Y[:, ::-1], oracle=oracle, tol=1e-6, max_iter=5000)
     assert a.objective_ == pytest.approx(b.objective_, rel=2e-6)
     np.testing.assert_allclose(a.coef_, b.coef_[::-1], atol=0.02)
     np.testing.assert_allclose(a.prior_, b.prior_[::-1, ::-1], atol=0.02)
@@ -97,9 +97,9 @@ def test_the_order_of_labels_and_rows_changes_nothing(inference):
 def test_dense_and_sparse_features_give_the_same_model():
     X, Y = make()
     X[np.abs(X) < 0.5] = 0.0
-    for inference in ("exact", "spectral"):
-        a = fitted(X, Y, inference=inference)
-        b = fitted(sparse.csr_array(X), sparse.csr_array(Y), inference=inference)
+    for oracle in ("certified", "spectral"):
+        a = fitted(X, Y, oracle=oracle)
+        b = fitted(sparse.csr_array(X), sparse.csr_array(Y), oracle=oracle)
         np.testing.assert_array_equal(a.coef_, b.coef_)
         predicted = b.predict(sparse.csr_array(X))
         np.testing.assert_array_equal(predicted.toarray(), a.predict(X))
@@ -125,9 +125,9 @@ def test_the_empty_set_can_be_forbidden():
 
 def test_a_decoder_may_be_asked_for():
     X, Y = make()
-    usual = fitted(X, Y, lambda_a=0.1)
+    usual = fitted(X, Y, coupling_alpha=0.1)
     for decoder in (Exhaustive(), "exhaustive"):
-        other = fitted(X, Y, lambda_a=0.1, decoder=decoder)
+        other = fitted(X, Y, coupling_alpha=0.1, decoder=decoder)
         np.testing.assert_array_equal(other.coef_, usual.coef_)
         table = usual.predict_joint(X)  # labelings may differ where they are equally good
         np.testing.assert_allclose(
@@ -149,8 +149,8 @@ DEGENERATE = {
     [
         {},
         {"loss": "hamming"},
-        {"inference": "spectral"},
-        {"inference": "sdp", "loss": "hamming"},
+        {"oracle": "spectral"},
+        {"oracle": "sdp", "loss": "hamming"},
         {"sign": "attractive"},
         {"sign": "repulsive"},
         {"sign": None},
@@ -176,7 +176,7 @@ def test_degenerate_data_is_normal_data(options):
 def test_sdp_with_f1_takes_degenerate_data_too():
     X = np.random.default_rng(1).normal(size=(6, 2))
     for Y in (np.zeros((6, 2), dtype=int), np.eye(6, 2, dtype=int)):
-        model = fitted(X, Y, 0.3, inference="sdp", tol=2e-2)
+        model = fitted(X, Y, 0.3, oracle="sdp", tol=2e-2)
         assert model.gap_ <= 2e-2 * model.objective_ + 1e-9
         assert np.isfinite(model.decision_function(X)).all()
 
@@ -184,26 +184,26 @@ def test_sdp_with_f1_takes_degenerate_data_too():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"lambda_w": 0}, "lambda_w must be a positive number"),
-        ({"lambda_w": True}, "lambda_w must be a positive number, not True"),
-        ({"lambda_a": -1.0}, "lambda_a must be a positive number"),
-        ({"lambda_a": np.nan}, "lambda_a must be a positive number"),
-        ({"beta": 0.0}, "beta must be a positive number"),
+        ({"alpha": 0}, "alpha must be a positive number"),
+        ({"alpha": True}, "alpha must be a positive number, not True"),
+        ({"coupling_alpha": -1.0}, "coupling_alpha must be a positive number"),
+        ({"coupling_alpha": np.nan}, "coupling_alpha must be a positive number"),
         ({"tol": 0.0}, "tol must be a positive number"),
-        ({"bias_scale": -1.0}, "bias_scale must be a number of at least 0"),
-        ({"bias_scale": False}, "bias_scale must be a number of at least 0"),
+        ({"intercept_scaling": -1.0}, "intercept_scaling must be a positive number"),
+        ({"intercept_scaling": False}, "intercept_scaling must be a positive number"),
+        ({"fit_intercept": 0.5}, "fit_intercept must be True or False"),
         ({"sign": "both"}, "sign must be 'any', 'attractive', 'repulsive' or None"),
-        ({"inference": "lp"}, "inference must be 'exact', 'mincut', 'sdp' or 'spectral'"),
-        ({"inference": None}, "inference must be 'exact'"),
-        ({"learner": "sgd"}, "learner must be 'averaged', 'optimal'"),
+        ({"oracle": "lp"}, "oracle must be an oracle or decoder object or one of certified"),
+        ({"oracle": None}, "oracle must be an oracle"),
+        ({"learner": "sgd"}, "learner must be a learner object, optimal or one of dual"),
         ({"loss": "zero"}, "loss must be"),
         ({"limit": -1}, "limit must be a whole number of at least 0"),
         ({"limit": True}, "limit must be a whole number"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
         ({"max_iter": 1.5}, "max_iter must be a whole number"),
         ({"empty": "never"}, "empty must be 'allow' or 'forbid'"),
-        ({"inference": "mincut"}, 'inference="mincut" needs sign="attractive"'),
-        ({"inference": "mincut", "sign": "repulsive"}, 'needs sign="attractive"'),
+        ({"oracle": "mincut"}, "a minimum cut needs labels that only attract"),
+        ({"oracle": "mincut", "sign": "repulsive"}, "needs labels that only attract"),
     ],
     ids=str,
 )
@@ -223,17 +223,17 @@ def test_features_that_cannot_be_squared_are_refused():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_iter": 2}, "raise max_iter, lambda_w or tol"),
-        ({"max_iter": 3, "inference": "spectral"}, "raise max_iter, lambda_w or tol"),
-        ({"max_iter": 3, "learner": "bmrm"}, "raise max_iter, lambda_w or tol"),
+        ({"max_iter": 2}, "raise max_iter, alpha or tol"),
+        ({"max_iter": 3, "oracle": "spectral"}, "raise max_iter, alpha or tol"),
+        ({"max_iter": 3, "learner": "bmrm"}, "raise max_iter, alpha or tol"),
         ({"max_iter": 5, "learner": "subgradient"}, 'use learner="optimal"'),
-        ({"limit": 0, "sign": "attractive", "lambda_a": 0.01}, "raise limit, or use inference="),
+        ({"limit": 0, "sign": "attractive", "coupling_alpha": 0.01}, "raise limit, or use oracle="),
     ],
     ids=str,
 )
 def test_not_converging_is_said_where_fit_was_called(options, words):
     X, Y = make(n=60, V=6)
-    usual = {"learner": "optimal", "lambda_a": 1.0}
+    usual = {"learner": "optimal", "coupling_alpha": 1.0}
     model = QuadraticPriorSVC(1e-3, tol=1e-6, random_state=0, **{**usual, **options})
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, Y)
@@ -255,8 +255,8 @@ def test_the_submodular_machine_warns_at_the_same_line():
 
 def test_progress_is_shown(capsys):
     X, Y = make(n=20)
-    for inference in ("exact", "spectral"):
-        fitted(X, Y, verbose=True, tol=1e-2, inference=inference)
+    for oracle in ("certified", "spectral"):
+        fitted(X, Y, verbose=True, tol=1e-2, oracle=oracle)
         assert "QuadraticPriorSVC: done" in capsys.readouterr().err
 
 
@@ -279,7 +279,7 @@ def test_real_data_reach_what_the_findings_say(real_data):
     from colabel.metrics import evaluate
 
     train, test = load("yeast:train"), load("yeast:test")
-    model = QuadraticPriorSVC(inference="spectral", random_state=0).fit(train.X, train.Y)
+    model = QuadraticPriorSVC(oracle="spectral", random_state=0).fit(train.X, train.Y)
     assert 1.0 - evaluate(test.Y, model.predict(test.X))["example_f1"] <= 0.365
     assert model.decode(test.X).certified.all()
 

@@ -8,9 +8,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from colabel.decoders import Exhaustive, Mixing, Spectral
-from colabel.learners.averaged import AveragedDescent
-from colabel.learners.subgradient import SubgradientDescent
-from colabel.structured import QuadraticPriorSVC, SubmodularSVC
+from colabel.learners import AveragedDescent, CuttingPlane, SubgradientDescent
+from colabel.losses import Hamming
+from colabel.models import QuadraticPrior
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.oracles import Certified
+from colabel.oracles.certified import ROUGH_NODES
+from colabel.structured import Parts, QuadraticPriorSVC, SubmodularSVC
 from structured.quadratic_data import SIGNS, fitted, make, objective, relaxed_objective
 
 
@@ -21,15 +25,15 @@ from structured.quadratic_data import SIGNS, fitted, make, objective, relaxed_ob
         {"loss": "hamming"},
         {"loss": "jaccard"},
         {"loss": "subset"},
-        {"loss": "fbeta", "beta": 2.0},
+        {"loss": "f2"},
         {"sign": "attractive"},
         {"sign": "repulsive"},
         {"sign": None},
         {"sign": None, "loss": "hamming"},
-        {"lambda_a": 0.1, "bias_scale": 0.0},
-        {"lambda_a": 3.0, "bias_scale": 2.0, "loss": "hamming"},
+        {"coupling_alpha": 0.1, "fit_intercept": False},
+        {"coupling_alpha": 3.0, "intercept_scaling": 2.0, "loss": "hamming"},
         {"learner": "bmrm"},
-        {"sign": "attractive", "inference": "mincut", "loss": "hamming"},
+        {"sign": "attractive", "oracle": "mincut", "loss": "hamming"},
     ],
     ids=str,
 )
@@ -55,8 +59,8 @@ def test_relaxed_objectives_are_above_the_exact_one_and_proved(sign, loss):
     options = {"sign": sign, "loss": loss, "tol": 1e-2}
     exact = fitted(X, Y, **options)
     optimum = exact.objective_ - exact.gap_
-    for inference, decoder in (("spectral", Spectral()), ("sdp", Mixing(tol=1e-10))):
-        model = fitted(X, Y, inference=inference, **options)
+    for oracle, decoder in (("spectral", Spectral()), ("sdp", Mixing(tol=1e-10))):
+        model = fitted(X, Y, oracle=oracle, **options)
         value, bound = relaxed_objective(model, X, Y, decoder)
         assert model.objective_ >= value - 1e-9
         assert model.objective_ == pytest.approx(bound, rel=1e-4)
@@ -70,8 +74,8 @@ def test_spectral_is_above_sdp_is_above_exact():
     """Hamming loss: each set of moments holds the next one, so minima are in the same order."""
     X, Y = make(n=25)
     exact, sdp, spectral = (
-        fitted(X, Y, inference=name, loss="hamming", lambda_w=0.02)
-        for name in ("exact", "sdp", "spectral")
+        fitted(X, Y, oracle=name, loss="hamming", alpha=0.02)
+        for name in ("certified", "sdp", "spectral")
     )
     assert exact.lower_bounds_.max() <= sdp.objective_
     assert sdp.lower_bounds_.max() <= spectral.objective_
@@ -82,10 +86,10 @@ def test_spectral_is_above_sdp_is_above_exact():
 def test_attraction_by_cuts_is_exact(loss):
     """Cuts and lists of all labelings reach the same objective, each within its gap."""
     X, Y = make(V=5)
-    cut = fitted(X, Y, sign="attractive", inference="mincut", loss=loss)
+    cut = fitted(X, Y, sign="attractive", oracle="mincut", loss=loss)
     assert cut.certified_[-1] == pytest.approx(1.0)
     assert objective(cut, X, Y) == pytest.approx(cut.objective_, rel=1e-9)
-    # What a solver with enumeration finds: no lower, and its bound no higher.
+    # What a learner with enumeration finds: no lower, and its bound no higher.
     sure = enumerated(cut, X, Y)
     assert sure.lower.max() <= cut.objective_
     assert cut.lower_bounds_.max() <= sure.history.min()
@@ -93,13 +97,16 @@ def test_attraction_by_cuts_is_exact(loss):
 
 def enumerated(model, X, Y):
     """Solve the problem of a model with all labelings listed, by cutting planes."""
-    from colabel.learners.cutting_plane import CuttingPlane
-    from colabel.numerics.distinct_rows import distinct_rows
-
+    spec = QuadraticPrior(
+        sign=model.sign,
+        coupling_alpha=model.coupling_alpha,
+        fit_intercept=model.fit_intercept,
+        intercept_scaling=model.intercept_scaling,
+    )
     rows = distinct_rows(sparse.csr_array(X), Y.astype(np.int8), None)
-    problem = model._problem(model._oracles(model.sign), *rows)
-    problem.oracles = (Exhaustive(),) * 3
-    return CuttingPlane(1e-4).solve(problem)
+    parts = Parts.of(spec, model.loss, Exhaustive(), CuttingPlane(1e-4))
+    problem, learner = parts.join(*rows, model.alpha, 0)
+    return learner.solve(problem)
 
 
 @pytest.mark.parametrize("loss", ["hamming", "f1"])
@@ -135,21 +142,21 @@ def test_without_a_prior_the_f1_machine_is_reverse_multi_label_learning():
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral", "sdp"])
-def test_a_heavy_penalty_on_the_prior_leaves_none(inference):
+@pytest.mark.parametrize("oracle", ["certified", "spectral", "sdp"])
+def test_a_heavy_penalty_on_the_prior_leaves_none(oracle):
     X, Y = make(n=20, V=3)
     options = {"loss": "hamming", "tol": 1e-3}
     none = fitted(X, Y, sign=None, **options)
-    heavy = fitted(X, Y, lambda_a=1e6, inference=inference, **options)
+    heavy = fitted(X, Y, coupling_alpha=1e6, oracle=oracle, **options)
     assert np.abs(heavy.prior_).max() < 1e-5
     assert heavy.objective_ >= none.objective_ - none.gap_ - 1e-4
-    if inference == "exact":
+    if oracle == "certified":
         assert heavy.objective_ == pytest.approx(none.objective_, rel=3e-3)
 
 
 def test_a_prior_lowers_the_objective():
     X, Y = make(n=80)
-    found = {sign: fitted(X, Y, sign=sign, lambda_a=0.1) for sign in (*SIGNS, None)}
+    found = {sign: fitted(X, Y, sign=sign, coupling_alpha=0.1) for sign in (*SIGNS, None)}
     for sign in SIGNS:
         assert found[sign].objective_ < found[None].objective_ - found[None].gap_
         assert found["any"].objective_ - found["any"].gap_ <= found[sign].objective_
@@ -158,10 +165,10 @@ def test_a_prior_lowers_the_objective():
     assert A[-1, -2] > 0.0  # they exclude one another
 
 
-@pytest.mark.parametrize(("inference", "sign"), [("exact", "any"), ("spectral", "repulsive")])
-def test_other_learners_bound_the_same_optimum(inference, sign):
+@pytest.mark.parametrize(("oracle", "sign"), [("certified", "any"), ("spectral", "repulsive")])
+def test_other_learners_bound_the_same_optimum(oracle, sign):
     X, Y = make(n=25)
-    options = {"inference": inference, "sign": sign, "loss": "hamming", "lambda_w": 0.2}
+    options = {"oracle": oracle, "sign": sign, "loss": "hamming", "alpha": 0.2}
     usual = fitted(X, Y, **options)
     planes = fitted(X, Y, learner="bmrm", **options)
     assert planes.objective_ == pytest.approx(usual.objective_, rel=2e-3)
@@ -177,10 +184,10 @@ def test_other_learners_bound_the_same_optimum(inference, sign):
     assert descent.history_[-1] < descent.history_[0]
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral"])
-def test_a_learner_may_be_given_with_steps_of_its_own(inference):
+@pytest.mark.parametrize("oracle", ["certified", "spectral"])
+def test_a_learner_may_be_given_with_steps_of_its_own(oracle):
     X, Y = make(n=30)
-    options = {"inference": inference, "lambda_w": 0.05}
+    options = {"oracle": oracle, "alpha": 0.05}
     usual = fitted(X, Y, **options)
     long = AveragedDescent(200, rate=0.02, batch=10)
     short = AveragedDescent(3, rate=1.0, batch=10)
@@ -225,15 +232,15 @@ def test_more_labels_than_can_be_listed():
         assert exact < 1.0, "below that of no parameters"
 
 
-@pytest.mark.parametrize("inference", ["exact", "spectral", "sdp"])
-@pytest.mark.parametrize("lambda_w", [1e-2, 1e3])
-def test_the_mean_of_steps_is_judged_honestly(inference, lambda_w):
+@pytest.mark.parametrize("oracle", ["certified", "spectral", "sdp"])
+@pytest.mark.parametrize("alpha", [1e-2, 1e3])
+def test_the_mean_of_steps_is_judged_honestly(oracle, alpha):
     X, Y = make(n=30, V=4)
-    model = QuadraticPriorSVC(lambda_w, inference=inference, max_iter=10, random_state=0)
+    model = QuadraticPriorSVC(alpha, oracle=oracle, max_iter=10, random_state=0)
     model.fit(X, Y)
     assert model.objective_ >= objective(model, X, Y) - 1e-9
     # That of no parameters: the largest loss, and more where losses are relaxed.
-    assert model.objective_ <= (1.5 if inference == "spectral" else 1.01)
+    assert model.objective_ <= (1.5 if oracle == "spectral" else 1.01)
     assert 0.0 <= model.gap_ <= model.objective_
     assert model.n_iter_ == 10
     scaled = QuadraticPriorSVC(**model.get_params()).fit(1024.0 * X, Y)
@@ -241,16 +248,15 @@ def test_the_mean_of_steps_is_judged_honestly(inference, lambda_w):
 
 
 def test_steps_are_found_without_a_proof_and_the_end_has_one():
-    from colabel.structured._quadratic_oracles import ROUGH_NODES
-
     X, Y = make(V=6)
-    for learner in ("averaged", "optimal"):
-        model = QuadraticPriorSVC(0.06, loss="hamming", learner=learner, limit=50)
-        first, steps, last = model._oracles("any").choose(Y.shape[1])
-        assert first is steps
+    rows = sparse.csr_array(X), Y.astype(np.int8), np.ones(len(X))
+    spins, _ = QuadraticPrior().build(*rows, alpha=0.06)
+    for rough in (True, False):
+        stages = Certified(50).stages(spins, Hamming(), rough=rough)
+        assert stages.quick is stages.learning
+        last, steps = stages.proof.decoder, stages.learning.decoder
         assert (last.max_nodes, last.relax) == (50, True)
-        quick = learner == "averaged"
-        assert (steps.max_nodes, steps.relax) == ((ROUGH_NODES, False) if quick else (50, True))
+        assert (steps.max_nodes, steps.relax) == ((ROUGH_NODES, False) if rough else (50, True))
     mean = QuadraticPriorSVC(0.06, loss="hamming", random_state=0).fit(X, Y)
     assert mean.objective_ == pytest.approx(objective(mean, X, Y), rel=1e-9)
     assert mean.history_[-1] == pytest.approx(mean.objective_, rel=1e-12)

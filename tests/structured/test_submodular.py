@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.exceptions import IncompatibleError
-from colabel.losses import FBeta, Jaccard
-from colabel.structured._submodular import SubmodularSVC
+from colabel.losses import Jaccard, make_loss
+from colabel.structured import SubmodularSVC
 
 
 @parametrize_with_checks([SubmodularSVC(tol=1e-2), SubmodularSVC(couplings=None)])
@@ -27,7 +27,7 @@ def make(seed=0, n=80, d=4, V=5):
     return X, Y.astype(int)
 
 
-def objective(model, X, Y, loss=None):
+def objective(model, X, Y):
     """Compute the objective of a fitted model from scratch, by listing all labelings."""
     V = Y.shape[1]
     every = (np.arange(2**V)[:, None] >> np.arange(V)) & 1
@@ -36,7 +36,7 @@ def objective(model, X, Y, loss=None):
     m2 = unit + constant**2
     table = model.predict_joint(X)
     values = table.value_all(every)
-    loss = FBeta(model.beta) if loss is None else loss
+    loss = make_loss(model.loss)
     costs = np.stack([loss.value(np.tile(y, (len(every), 1)), every) for y in Y])
     risk = np.mean(np.max(values + costs, axis=1) - table.value(Y))
     square = np.sum(model.coef_**2)
@@ -55,8 +55,8 @@ def objective(model, X, Y, loss=None):
     [
         {},
         {"couplings": None},
-        {"solver": "bmrm"},
-        {"beta": 2.0},
+        {"learner": "bmrm"},
+        {"loss": "f2"},
         {"fit_intercept": False},
         {"pairs": 3, "coupling_scale": 3.0},
         {"intercept_scaling": 0.3, "pairs": 1.0},
@@ -139,13 +139,15 @@ def test_other_losses(loss):
     X, Y = make(n=40)
     model = SubmodularSVC(0.1, loss=loss, random_state=0).fit(X, Y)
     assert model.gap_ <= 1e-3 * model.objective_
-    value = objective(model, X, Y, model._settings().loss)
+    value = objective(model, X, Y)
     assert value == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_recall_counts_more_with_a_larger_beta():
     X, Y = make(n=200)
-    few, many = (SubmodularSVC(beta=b, random_state=0).fit(X, Y).predict(X) for b in (0.3, 3.0))
+    few, many = (
+        SubmodularSVC(loss=f"f{b}", random_state=0).fit(X, Y).predict(X) for b in (0.3, 3.0)
+    )
     assert many.sum() > few.sum()
 
 
@@ -171,7 +173,7 @@ def test_algorithm_2_is_available_and_its_gap_is_honest():
 def test_algorithm_3_is_recorded_as_it_is(monkeypatch):
     X, Y = make(n=30, V=4)
     monkeypatch.setattr(
-        "colabel.structured._margin_data.algorithm_3",
+        "colabel.oracles.published.algorithm_3",
         lambda scores, Y, labels, table: np.arange(len(Y)) < len(Y) // 2,
     )
     model = SubmodularSVC(0.1, oracle="algorithm2", pairs=1.0, random_state=0)
@@ -197,10 +199,10 @@ def test_not_converging_is_said():
     assert model.n_iter_ <= 2
 
 
-@pytest.mark.parametrize("solver", ["dual", "bmrm"])
-def test_warm_start_goes_on_from_the_last_fit(solver):
+@pytest.mark.parametrize("learner", ["optimal", "bmrm"])
+def test_warm_start_goes_on_from_the_last_fit(learner):
     X, Y = make()
-    options = {"solver": solver, "random_state": 0, "pairs": 4}
+    options = {"learner": learner, "random_state": 0, "pairs": 4}
     model = SubmodularSVC(0.05, warm_start=True, **options).fit(X, Y)
     first = model.n_iter_
     assert model.fit(X, Y).n_iter_ < first
@@ -209,11 +211,11 @@ def test_warm_start_goes_on_from_the_last_fit(solver):
     assert model.n_iter_ < cold.n_iter_
     assert model.objective_ == pytest.approx(cold.objective_, rel=2e-3)
     # Other data, another loss or (for planes) another scale: from the beginning.
-    for change in ({"beta": 2.0}, {"coupling_scale": 2.0}):
+    for change in ({"loss": "f2"}, {"coupling_scale": 2.0}):
         model.set_params(**change).fit(X, Y)
         again = SubmodularSVC(0.04, **options).set_params(**change).fit(X, Y)
         assert model.objective_ == pytest.approx(again.objective_, rel=2e-3)
-        model.set_params(beta=1.0, coupling_scale=1.0)
+        model.set_params(loss="f1", coupling_scale=1.0)
     other = model.fit(X[:50], Y[:50])
     fresh = SubmodularSVC(0.04, **options).fit(X[:50], Y[:50])
     np.testing.assert_array_equal(other.coef_, fresh.coef_)
@@ -248,8 +250,8 @@ def test_the_empty_set_can_be_forbidden():
 
 
 @pytest.mark.parametrize("couplings", ["cooccurrence", None])
-@pytest.mark.parametrize("solver", ["dual", "bmrm"])
-def test_degenerate_data_is_normal_data(couplings, solver):
+@pytest.mark.parametrize("learner", ["optimal", "bmrm"])
+def test_degenerate_data_is_normal_data(couplings, learner):
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(12, 30))
     odd = np.column_stack([wide[:, :2], np.ones(12), wide[:, 0]])
@@ -261,11 +263,11 @@ def test_degenerate_data_is_normal_data(couplings, solver):
             np.eye(12, dtype=int),
             np.tile([0, 1], (12, 1)),
         ):
-            model = SubmodularSVC(couplings=couplings, solver=solver, random_state=0).fit(X, Y)
+            model = SubmodularSVC(couplings=couplings, learner=learner, random_state=0).fit(X, Y)
             assert model.predict(X).shape == Y.shape
             assert np.isfinite(model.decision_function(X)).all()
             assert model.gap_ <= 1e-3 * model.objective_ + 1e-9
-    one = SubmodularSVC(couplings=couplings, solver=solver).fit(wide[:1], [[0, 1, 1]])
+    one = SubmodularSVC(couplings=couplings, learner=learner).fit(wide[:1], [[0, 1, 1]])
     np.testing.assert_array_equal(one.predict(wide[:1]), [[0, 1, 1]])
 
 
@@ -275,17 +277,16 @@ def test_degenerate_data_is_normal_data(couplings, solver):
         ({"alpha": 0}, "alpha must be a positive"),
         ({"alpha": "much"}, "alpha must be a positive"),
         ({"tol": -1.0}, "tol must be a positive"),
-        ({"beta": np.inf}, "beta must be a positive"),
         ({"shift": np.nan}, "shift must be a number"),
         ({"couplings": "all"}, "couplings must be 'cooccurrence' or None"),
-        ({"oracle": "magic"}, "oracle must be 'certified' or"),
-        ({"solver": "sgd"}, "solver must be 'dual' or 'bmrm'"),
+        ({"oracle": "magic"}, "oracle must be an oracle or decoder object or one of certified"),
+        ({"learner": "sgd"}, "learner must be a learner object, optimal or one of dual"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
-        ({"max_cuts": 1.5}, "max_cuts must be a whole number"),
+        ({"limit": 1.5}, "limit must be a whole number"),
         ({"pairs": 1.5}, "pairs must be a number of at least 0 and at most 1"),
         ({"pairs": -1}, "pairs must be a whole number"),
         ({"loss": "zero"}, "loss must be"),
-        ({"loss": "jaccard", "oracle": "algorithm2"}, "can add loss=.fbeta. only"),
+        ({"loss": "jaccard", "oracle": "algorithm2"}, "can add F-beta only, not Jaccard"),
     ],
     ids=str,
 )
@@ -316,7 +317,7 @@ def test_a_warm_start_needs_the_same_rows():
     first, second = np.zeros((5, 4)), np.zeros((5, 4))
     first[[0, 1, 3, 3], range(4)] = 1.0
     second[[0, 2, 4, 4], range(4)] = 1.0
-    settings = {"couplings": None, "fit_intercept": False, "solver": "bmrm", "random_state": 0}
+    settings = {"couplings": None, "fit_intercept": False, "learner": "bmrm", "random_state": 0}
     warm = SubmodularSVC(1e-3, warm_start=True, **settings).fit(first, Y).fit(second, Y)
     cold = SubmodularSVC(1e-3, **settings).fit(second, Y)
     assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-3)
@@ -336,8 +337,8 @@ def test_a_share_of_pairs_may_be_of_any_real_type(toy):
     np.testing.assert_array_equal(found[0].couplings_, found[1].couplings_)
 
 
-@pytest.mark.parametrize("solver", ["dual", "bmrm"])
-def test_the_objective_is_an_upper_bound_wherever_training_stops(solver):
+@pytest.mark.parametrize("learner", ["optimal", "bmrm"])
+def test_the_objective_is_an_upper_bound_wherever_training_stops(learner):
     X, Y = make(n=40, V=6)
     for max_iter in range(1, 20, 2):
         with warnings.catch_warnings():
@@ -346,7 +347,7 @@ def test_the_objective_is_an_upper_bound_wherever_training_stops(solver):
                 0.02,
                 coupling_scale=3.0,
                 pairs=1.0,
-                solver=solver,
+                learner=learner,
                 max_iter=max_iter,
                 tol=0.05,
                 random_state=0,
@@ -357,8 +358,8 @@ def test_the_objective_is_an_upper_bound_wherever_training_stops(solver):
 def test_what_keeps_the_gap_open_is_named():
     X, Y = make(n=60, V=6)
     options = {"coupling_scale": 3.0, "pairs": 1.0, "random_state": 0}
-    with pytest.warns(ConvergenceWarning, match="raise max_cuts"):
-        SubmodularSVC(0.01, max_cuts=0, tol=1e-6, max_iter=3000, **options).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="raise limit"):
+        SubmodularSVC(0.01, limit=0, tol=1e-6, max_iter=3000, **options).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match='use oracle="certified"'):
         SubmodularSVC(0.01, oracle="algorithm2", **options).fit(X, Y)
 

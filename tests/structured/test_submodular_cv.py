@@ -7,8 +7,8 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.losses import FBeta
-from colabel.structured._submodular import SubmodularSVC
-from colabel.structured._submodular_cv import SubmodularSVCCV, _has_turned
+from colabel.structured import SubmodularSVC, SubmodularSVCCV
+from colabel.structured._submodular_cv import _has_turned
 from structured.test_submodular import make
 
 GRID = [0.3, 0.1, 0.03]

@@ -15,7 +15,8 @@ import numpy as np
 from colabel.decoders.base import Floats
 from colabel.decoders.fixed_size import solve_fixed_size
 from colabel.decoders.spectral import SizeBasis, Table, by_size, loss_lines
-from colabel.decoders.spins import RelaxedSolution, Spins
+from colabel.decoders.spins import Spins
+from colabel.results import RelaxedSolution
 
 __all__ = ["best_sizes"]
 

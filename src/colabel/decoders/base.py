@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
+from colabel.roles import Loss
 from colabel.scores import ScoreTable, Support
 
 __all__ = ["BaseDecoder", "binary_rows", "with_doubt"]
@@ -72,6 +73,13 @@ class BaseDecoder(BaseEstimator, ABC):
     def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
         """Value labelings that have been checked."""
         return scores.value(Z)
+
+    def cannot_add(self, loss: Loss) -> str:
+        """Say why the loss cannot be added to a table, in one sentence; empty where it can."""
+        if loss.structure in self.handles:
+            return ""
+        name, what = type(self).__name__, type(loss).__name__
+        return f"{name} cannot add {what}, a loss of structure {loss.structure!r}"
 
     def decode_counts(
         self,

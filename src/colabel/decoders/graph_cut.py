@@ -15,6 +15,7 @@ from colabel.decoders._threads import in_threads, per_thread
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
+from colabel.roles import Loss
 from colabel.scores import Pairwise, ScoreTable
 
 __all__ = ["GraphCut", "cut_rows"]
@@ -22,6 +23,8 @@ __all__ = ["GraphCut", "cut_rows"]
 MODES = ("alg2", "nested", "certified")
 # Rows that tell what the others are like.
 SAMPLE = 64
+# Labels for which the form of a loss is looked at.
+FEW = 6
 
 
 class GraphCut(BaseDecoder):
@@ -65,6 +68,20 @@ class GraphCut(BaseDecoder):
     def __init__(self, augmentation: str = "certified", max_cuts: int = 20_000) -> None:
         self.augmentation = augmentation
         self.max_cuts = max_cuts
+
+    def cannot_add(self, loss: Loss) -> str:
+        """Say why the loss cannot be added to a table, in one sentence; empty where it can.
+
+        The form of a loss shows with few labels already.
+        """
+        if loss.structure != "counts":
+            return ""
+        try:
+            for n_true in range(FEW + 1):
+                self._form(loss.counts_table(n_true, FEW))
+        except IncompatibleError as error:
+            return f"{type(loss).__name__} does not fit: {error}"
+        return ""
 
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
         graph = label_graph(scores)
@@ -114,12 +131,12 @@ class GraphCut(BaseDecoder):
         form = count_form(table)
         if form is None:
             raise IncompatibleError(
-                "GraphCut can add a loss on counts only if it is affine in the hits for each "
+                "GraphCut can add a loss of counts only if it is affine in the hits for each "
                 "number of labels or of false alarms, as F-beta and Jaccard are"
             )
         if self.augmentation == "alg2" and isinstance(form, Levels) and not form.counts_all:
             raise IncompatibleError(
-                'GraphCut(augmentation="alg2") adds F-beta only; choose "nested" or "certified"'
+                'GraphCut(augmentation="alg2") adds F-beta only; "nested" and "certified" add more'
             )
         return form
 

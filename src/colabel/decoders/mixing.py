@@ -21,8 +21,8 @@ from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.fixed_size import CLOSE, solve_fixed_size
 from colabel.decoders.spectral import Spectral, Table, round_counts
-from colabel.decoders.spins import RelaxedSolution, Spins
-from colabel.results import Decoded
+from colabel.decoders.spins import Spins
+from colabel.results import Decoded, RelaxedSolution
 from colabel.scores import Pairwise, ScoreTable
 
 __all__ = ["Mixing", "dual_bound", "random_factors", "rank_for"]

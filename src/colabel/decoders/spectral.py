@@ -15,11 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
-from colabel.decoders.spins import RelaxedSolution, Spins, times
-from colabel.results import Decoded
+from colabel.decoders.spins import Spins, times
+from colabel.results import Decoded, RelaxedSolution
 from colabel.scores import Pairwise, ScoreTable
 
-__all__ = ["RelaxedSolution", "SizeBasis", "Spectral", "by_size", "loss_lines", "round_counts"]
+__all__ = ["SizeBasis", "Spectral", "by_size", "loss_lines", "round_counts"]
 
 Table = Callable[[int, int], Floats]
 

@@ -15,7 +15,7 @@ import numpy as np
 from colabel.decoders.base import Floats, Labels
 from colabel.scores import Pairwise
 
-__all__ = ["RelaxedSolution", "Spins", "times"]
+__all__ = ["Spins", "times"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,49 +72,6 @@ class Spins:
         Z = labels.astype(np.float64)
         half = self.unary + 0.5 * times(Z, self.matrix)
         return np.einsum("il,il->i", half, Z)
-
-
-@dataclass(frozen=True, eq=False)
-class RelaxedSolution:
-    """Maximiser of a relaxation: moments that labels in {-1, +1} might have.
-
-    Parameters
-    ----------
-    u : ndarray of shape (n_samples, n_labels)
-        First moments.
-    factors : ndarray of shape (n_samples, rank, n_labels)
-        Second moments are ``U = factors' factors``.
-    value : ndarray of shape (n_samples,)
-        The relaxed score at ``(u, U)``.
-    upper_bound : ndarray of shape (n_samples,)
-        Proved: no labeling scores more.
-    """
-
-    u: Floats
-    factors: Floats
-    value: Floats
-    upper_bound: Floats
-
-    @property
-    def U(self) -> Floats:
-        """Second moments: (n_samples, n_labels, n_labels)."""
-        return np.einsum("irl,irm->ilm", self.factors, self.factors, optimize=True)
-
-    @property
-    def mean(self) -> Floats:
-        """First moments of labels in {0, 1}: the gradient of ``value`` in the unary scores."""
-        return 0.5 * (1.0 + self.u)
-
-    def pairs(self, edges: np.ndarray) -> Floats:
-        """Moments of ``y_l y_m`` over edges: the gradient of ``value`` in the couplings.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_edges)
-        """
-        first, second = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
-        both = np.einsum("ire,ire->ie", self.factors[:, :, first], self.factors[:, :, second])
-        return 0.25 * (1.0 + self.u[:, first] + self.u[:, second] + both)
 
 
 def times(rows: Floats, matrix: Floats) -> Floats:

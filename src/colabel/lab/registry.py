@@ -55,7 +55,7 @@ SET_BASE = {"estimator__C": (0.1, 1.0, 10.0, 100.0)}
 TUNED = (0.5, "tune")
 SIZES = (5, 10, 20, 50, "tune")
 WEIGHTS = ("mild", "distance")
-QUADRATIC = {"lambda_w": PENALTIES, "lambda_a": (1.0, 0.1, 0.01)}
+QUADRATIC = {"alpha": PENALTIES, "coupling_alpha": (1.0, 0.1, 0.01)}
 
 
 def _new(
@@ -199,7 +199,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "quad-mincut",
-            _new("structured.QuadraticPriorSVC", sign="attractive", inference="mincut"),
+            _new("structured.QuadraticPriorSVC", sign="attractive", oracle="mincut"),
             "relaxations-2015",
             "linear, with a learned attraction; min-cut",
             QUADRATIC,
@@ -207,7 +207,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "quad-sdp",
-            _new("structured.QuadraticPriorSVC", inference="sdp"),
+            _new("structured.QuadraticPriorSVC", oracle="sdp"),
             "relaxations-2015",
             "linear, with a learned prior; semidefinite",
             QUADRATIC,
@@ -215,7 +215,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "quad-spectral",
-            _new("structured.QuadraticPriorSVC", inference="spectral"),
+            _new("structured.QuadraticPriorSVC", oracle="spectral"),
             "relaxations-2015",
             "linear, with a learned prior; spectral",
             QUADRATIC,

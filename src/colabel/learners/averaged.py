@@ -9,18 +9,19 @@ between labelings that violate the margin about as much, and their mean weighs t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from colabel.learners.margin import MarginProblem, MarginSolution
+from colabel._parameters import check_real, check_whole
+from colabel.learners.base import BaseLearner
+from colabel.learners.margin import MarginProblem, MarginSolution, Trace, Violations
+from colabel.learners.ridge_start import ridge_start
+from colabel.roles import Floats, Report, Stage
 
 __all__ = ["AveragedDescent"]
-
-Floats = NDArray[np.float64]
 
 # Decay of the means of gradients and of their squares, per step.
 DECAY, DECAY_SQUARES = 0.9, 0.99
@@ -32,23 +33,23 @@ FEWEST, MOST, VISITS = 30, 100, 30_000
 REACH = 2.25
 
 
-class AveragedDescent(BaseEstimator):
+class AveragedDescent(BaseLearner):
     """Learn by mini-batches for a fixed number of passes; return the mean of the last half.
 
     Parameters
     ----------
-    n_passes : int or None, default=None
-        ``None`` is 30, and up to 100 where there are less than 1000 samples.
+    max_iter : int or None, default=None
+        Passes. ``None`` is 30, and up to 100 where there are less than 1000 samples.
     rate : float or None, default=None
         Length of the first steps, in units of one over the norm of the rows. ``None`` is 2.25 over
         the root of their number: about .1 for 500, the longer the fewer they are.
     rate_pairs : float or None, default=None
-        That of the prior; ``None`` is a tenth of ``rate``.
+        That of the parameters of pairs; ``None`` is a tenth of ``rate``.
     batch : int or None, default=None
         Samples of a step. ``None`` is 64, and up to 256 where there are more than 1500 samples:
         what a step costs besides its samples is shared by more of them.
-    random_state : int, default=0
-        Seeds the order of samples.
+    random_state : int or None, default=None
+        Seeds the order of samples; ``None`` is 0, or drawn by the machine.
 
     Notes
     -----
@@ -56,27 +57,38 @@ class AveragedDescent(BaseEstimator):
     convexity, at the point returned: a bound, and a loose one.
     """
 
+    seeks_optimum: ClassVar[bool] = False
+
     def __init__(
         self,
-        n_passes: int | None = None,
+        max_iter: int | None = None,
         rate: float | None = None,
         rate_pairs: float | None = None,
         batch: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
-        self.n_passes = n_passes
+        self.max_iter = max_iter
         self.rate = rate
         self.rate_pairs = rate_pairs
         self.batch = batch
         self.random_state = random_state
 
+    def check(self) -> None:
+        for name in ("max_iter", "batch"):
+            if getattr(self, name) is not None:
+                check_whole(getattr(self, name), name, least=1)
+        for name in ("rate", "rate_pairs"):
+            if getattr(self, name) is not None:
+                check_real(getattr(self, name), name, above=0.0)
+
+    def start(self, problem: MarginProblem) -> object:
+        """Return ridge regressions of the labels, as published."""
+        return ridge_start(problem)
+
     def solve(
-        self,
-        problem: MarginProblem,
-        state: Floats | None = None,
-        report: Callable[[int, float, float], None] | None = None,
+        self, problem: MarginProblem, state: object = None, report: Report | None = None
     ) -> MarginSolution:
-        """Descend for ``n_passes`` passes.
+        """Descend for ``max_iter`` passes.
 
         Parameters
         ----------
@@ -92,32 +104,36 @@ class AveragedDescent(BaseEstimator):
             ``converged`` is true: all passes were made. Means that are worse than no parameters at
             all are shortened, which changes no prediction.
         """
-        random, n = np.random.RandomState(self.random_state), problem.n_samples
-        n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
-        n_passes = n_passes if self.n_passes is None else int(self.n_passes)
-        batch = min(256, max(64, n // 24)) if self.batch is None else int(self.batch)
+        random, n = np.random.RandomState(self.random_state or 0), problem.n_samples
+        n_passes, batch = self._sizes(n)
         n_steps = n_passes * -(-n // batch)
-        run = _Adam(problem, self._rates(problem, n_steps), state)
+        start = state if isinstance(state, np.ndarray) else np.zeros(problem.model.size)
+        run = _Adam(problem, self._rates(problem, n_steps), start)
         n_looks = min(LOOKS, max(1, n_passes // WORTH))
-        trace: list[_Look] = []
+        looks: list[_Look] = []
         for done in range(1, n_passes + 1):
             order = random.permutation(n)
             for i in range(0, n, batch):
                 run.step(order[i : i + batch], n_steps)
             if done * n_looks // n_passes > (done - 1) * n_looks // n_passes:
-                trace.append(_Look.at(problem, run.mean()))
+                looks.append(_Look.at(problem, run.mean(), problem.oracles.learning))
                 if report is not None:
-                    report(done, trace[-1].upper, trace[-1].upper - trace[-1].lower)
-        last = trace[-1] = self._last(problem, trace[-1])
-        history, lower, certified, proved = problem.trace([look.row for look in trace])
-        lower, coef = np.maximum.accumulate(lower), last.theta
-        gap = last.upper - float(lower[-1])
-        return MarginSolution(coef, history, gap, True, n_passes, lower, certified, proved, coef)
+                    report(done, looks[-1].upper, looks[-1].upper - looks[-1].lower)
+        looks[-1] = self._last(problem, looks[-1])
+        return _solution(looks, n_passes)
+
+    def _sizes(self, n: int) -> tuple[int, int]:
+        """Return passes and samples of a step."""
+        n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
+        n_passes = n_passes if self.max_iter is None else int(self.max_iter)
+        return n_passes, min(256, max(64, n // 24)) if self.batch is None else int(self.batch)
 
     def _last(self, problem: MarginProblem, look: _Look) -> _Look:
         """Look by the strongest oracle, at parameters that are no worse than none."""
         look = self._shortened(problem, look)
-        return look if problem.proves(1) else _Look.at(problem, look.theta, 2)
+        if problem.proves(problem.oracles.learning):
+            return look
+        return _Look.at(problem, look.theta, problem.oracles.proof)
 
     def _shortened(self, problem: MarginProblem, look: _Look) -> _Look:
         """Halve parameters while they are worse than none, by the labelings found."""
@@ -125,7 +141,7 @@ class AveragedDescent(BaseEstimator):
         for _ in range(HALVINGS):
             if look.value <= nothing:
                 break
-            look = _Look.at(problem, 0.5 * look.theta)
+            look = _Look.at(problem, 0.5 * look.theta, problem.oracles.learning)
         return look
 
     def _rates(self, problem: MarginProblem, n_steps: int) -> Floats:
@@ -133,11 +149,9 @@ class AveragedDescent(BaseEstimator):
         unit = np.sqrt(float(problem.share @ problem.rows[3]))
         unit = unit if unit > 0.0 else 1.0
         rate = REACH / np.sqrt(n_steps) if self.rate is None else self.rate
+        of_pairs = 0.1 * rate if self.rate_pairs is None else self.rate_pairs
         rates = np.full(model.size, rate / unit)
-        n_pairs = len(model.edges)
-        if n_pairs:
-            of_pairs = 0.1 * rate if self.rate_pairs is None else self.rate_pairs
-            rates[model.size - n_pairs :] = of_pairs / model.kappa
+        rates[model.n_unary :] = of_pairs / model.pair_scale
         return rates
 
 
@@ -149,29 +163,32 @@ class _Look:
     value: float
     upper: float
     lower: float
-    shares: tuple[float, float]
+    found: Violations
 
     @classmethod
-    def at(cls, problem: MarginProblem, theta: Floats, oracle: int = 1) -> _Look:
+    def at(cls, problem: MarginProblem, theta: Floats, oracle: Stage) -> _Look:
         """Look at all samples."""
         value, slope, found = problem.evaluate(theta, oracle)
         lower = problem.strong_bound(theta, value, slope)
-        shares = found.certified, found.proved
-        return cls(theta, value, problem.ridge(theta) + found.upper, lower, shares)
+        return cls(theta, value, problem.ridge(theta) + found.upper, lower, found)
 
-    @property
-    def row(self) -> tuple[float, ...]:
-        """As a problem's ``trace`` takes it."""
-        return self.upper, self.lower, *self.shares
+
+def _solution(looks: list[_Look], n_passes: int) -> MarginSolution:
+    """Return the last look as the solution; all passes were made, so it counts as converged."""
+    trace, last = Trace(), looks[-1]
+    for look in looks:
+        trace.add(look.upper, look.lower, look.found)
+    found = trace.solution(last.theta, last.upper, 0.0, n_passes, last.theta)
+    return replace(found, converged=True)
 
 
 class _Adam:
     """Iterate, means of gradients and squares, and the mean of the iterates."""
 
-    def __init__(self, problem: MarginProblem, rates: Floats, start: Floats | None) -> None:
+    def __init__(self, problem: MarginProblem, rates: Floats, start: Floats) -> None:
         self.problem, self.rates, self.t = problem, rates, 0
         size = problem.model.size
-        self.theta = problem.model.project(np.zeros(size) if start is None else start)
+        self.theta = problem.model.project(start)
         self.first, self.second, self.total = np.zeros(size), np.zeros(size), np.zeros(size)
         self.n_kept = 0
 

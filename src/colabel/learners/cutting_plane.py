@@ -12,20 +12,17 @@ master's are looked at for a smaller objective, and one more plane is taken a li
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from colabel._parameters import check_choice
+from colabel.learners.base import BaseLearner
 from colabel.learners.bundle_master import Bundle
-from colabel.learners.margin import MarginProblem, MarginSolution, Violations
+from colabel.learners.margin import MarginProblem, MarginSolution, Trace, Violations
+from colabel.roles import Floats, Report, Stage
 
 __all__ = ["CuttingPlane"]
-
-Floats = NDArray[np.float64]
 
 # Bytes that planes may take.
 PLANE_BYTES = 2**30
@@ -37,14 +34,14 @@ FLAT = 0.01
 LOOKS = 8
 
 
-class CuttingPlane(BaseEstimator):
+class CuttingPlane(BaseLearner):
     """Learn by cutting planes; the duality gap is proved by the strongest oracle.
 
     Parameters
     ----------
     tol : float, default=1e-3
         Stop where the gap is this share of the objective.
-    max_iter : int, default=2000
+    max_iter : int, default=3000
         Most iterations; each decodes every sample once, up to ten times with ``line_search``.
     line_search : bool, default=False
         Look for better points on the way from the best point to the master's.
@@ -55,16 +52,16 @@ class CuttingPlane(BaseEstimator):
     that while one is added.
     """
 
-    def __init__(self, tol: float = 1e-3, max_iter: int = 2000, line_search: bool = False) -> None:
+    def __init__(self, tol: float = 1e-3, max_iter: int = 3000, line_search: bool = False) -> None:
         self.tol = tol
         self.max_iter = max_iter
         self.line_search = line_search
 
+    def check(self) -> None:
+        check_choice(self.line_search, "line_search", (True, False))
+
     def solve(
-        self,
-        problem: MarginProblem,
-        state: Any = None,
-        report: Callable[[int, float, float], None] | None = None,
+        self, problem: MarginProblem, state: object = None, report: Report | None = None
     ) -> MarginSolution:
         """Minimise the objective of ``problem``.
 
@@ -80,34 +77,29 @@ class CuttingPlane(BaseEstimator):
         -------
         MarginSolution
         """
-        run = _Planes(problem, state)
-        oracle = problem.first
-        trace: list[tuple[float, ...]] = []
+        run, trace = _Planes(problem, state), Trace()
+        oracle = problem.oracles.quick
         best: _Point | None = None
         lower = -np.inf
         while len(trace) < self.max_iter:
             point = run.look(run.theta, oracle)
-            if best is None or best.oracle != oracle:
+            if best is None or best.oracle is not oracle:
                 best = point
             elif self.line_search:
                 point = run.search(best, point)
             best = min(best, point, key=lambda p: p.value)
             lower = max(lower, run.master())
-            trace.append((point.upper, lower, point.found.certified, point.found.proved))
+            trace.add(point.upper, lower, point.found)
             if report is not None:
                 report(len(trace), best.upper, best.upper - lower)
             if best.value - lower <= self.tol * abs(best.value):
-                if oracle == 1:
+                if oracle is problem.oracles.learning:
                     break
                 # Planes of the quick oracle lie below the risk, so they stay; its values do not.
-                oracle = 1
+                oracle = problem.oracles.learning
         assert best is not None
         bound = problem.verified(best.theta, best.upper, best.oracle)
-        history, lower_bounds, certified, proved = problem.trace(trace)
-        gap, n_iter = bound - lower, len(trace)
-        converged = gap <= self.tol * abs(bound)
-        kept = (lower_bounds, certified, proved, run.planes())
-        return MarginSolution(best.theta, history, gap, converged, n_iter, *kept)
+        return trace.solution(best.theta, bound, self.tol, len(trace), run.planes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +107,7 @@ class _Point:
     """Parameters, what an oracle found there, and the plane that touches the risk."""
 
     theta: Floats
-    oracle: int
+    oracle: Stage
     found: Violations
     slope: Floats
     ridge: float
@@ -134,18 +126,18 @@ class _Point:
 class _Planes:
     """The bundle of a problem and the point that its master problem is solved at."""
 
-    def __init__(self, problem: MarginProblem, state: Any) -> None:
+    def __init__(self, problem: MarginProblem, state: object) -> None:
         self.problem = problem
         size = problem.model.size
         most = int(min(MOST_PLANES, PLANE_BYTES // (8 * size)))
         self.bundle = Bundle(size, problem.model.n_free, problem.penalty, most)
-        for a, b in state or ():
+        for a, b in state if isinstance(state, list) else ():
             self.bundle.add(a, b)
         if state:
             self.bundle.solve()
         self.theta = self.bundle.theta()
 
-    def look(self, theta: Floats, oracle: int) -> _Point:
+    def look(self, theta: Floats, oracle: Stage) -> _Point:
         """Decode at ``theta`` and add the plane that touches the risk there."""
         found = self.problem.violations(theta, oracle)
         a = self.problem.subgradient(found)

@@ -6,49 +6,55 @@
 is minimised over ``theta`` with non-negative couplings (Eq. 6 of Petterson and Caetano 2011). The
 maximum is a loss-augmented decoding. A decoder that does not prove its answers gives a value
 below the risk; its upper bounds give one above, which is what a duality gap has to be made of.
+
+Where the oracle relaxes (Lajugie et al. 2015), the maximum runs over moments that labelings might
+have, and more (Eq. 30): ``J`` is convex and never below the objective of the exact machine. Its
+gradient has the maximiser's own moments in place of a labeling (Eqs. 31 to 33).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from colabel.learners.augment import loss_augmented
 from colabel.numerics.magnitude import squared_norms
 from colabel.numerics.products import make_products
-from colabel.results import Decoded, Solution
+from colabel.results import Decoded, RelaxedSolution, Solution
+from colabel.roles import Features, Floats, Labels, Loss, Model, Stage, Stages
+from colabel.scores import Modular, Pairwise
 
-__all__ = ["MarginProblem", "MarginSolution", "Violations"]
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
+__all__ = ["MarginProblem", "MarginSolution", "Trace", "Violations"]
 
 # Cells of a score table decoded together: few enough to stay in a cache.
 CELLS = 2**18
+# Cells of relaxed solutions that are held together.
+RELAXED_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
 class Violations:
-    """The labelings that violate the margin most at some parameters, for all samples.
+    """What violates the margin most at some parameters, for all samples.
 
     Parameters
     ----------
     labels : ndarray of shape (n_samples, n_labels), in {0, 1}
+        Empty, (0, n_labels), where the oracle relaxes; as are the losses.
     losses : ndarray of shape (n_samples,)
     risk : float
         At the labelings found: at most the true risk.
     upper : float
         At least the true risk.
     certified : float
-        Share of samples (by weight) whose labeling is proved to be a worst one.
+        Share of samples (by weight) whose labeling is proved to be a worst one; NaN where the
+        oracle relaxes.
     proved : float
         The same by the certificate of the problem; NaN where it has none.
     feature : ndarray of shape (size,) or None
-        Sum of the features of all samples, where it is that of no labelings.
+        Sum of the features of all samples, where the oracle relaxes.
     """
 
     labels: Labels
@@ -74,47 +80,79 @@ class MarginSolution(Solution):
     lower: Floats = field(default_factory=lambda: np.zeros(0))
     certified: Floats = field(default_factory=lambda: np.zeros(0))
     proved: Floats = field(default_factory=lambda: np.zeros(0))
-    state: Any = None
+    state: object = None
+
+
+class Trace:
+    """Bounds and shares, iteration by iteration."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[float, float, float, float]] = []
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, upper: float, lower: float, found: Violations) -> None:
+        """Keep the bounds of an iteration, and what the oracle proved."""
+        self.rows.append((upper, lower, found.certified, found.proved))
+
+    def solution(
+        self,
+        coef: Floats,
+        bound: float,
+        tol: float,
+        n_iter: int,
+        state: object,
+        *,
+        lower: float = -np.inf,
+    ) -> MarginSolution:
+        """Return the solution ``coef``, whose objective is at most ``bound``.
+
+        ``lower`` is a lower bound of the minimum that came last or from elsewhere.
+        """
+        history, bounds, certified, proved = np.array(self.rows, dtype=np.float64).T
+        bounds = np.maximum.accumulate(np.append(bounds[:-1], max(bounds[-1], lower)))
+        gap = bound - float(bounds[-1])
+        proved = proved[:0] if np.isnan(proved).all() else proved
+        converged = gap <= tol * abs(bound)
+        return MarginSolution(
+            coef, history, gap, converged, n_iter, bounds, certified, proved, state
+        )
 
 
 class MarginProblem:
-    """Data, model, loss, penalty and oracles: what a learner minimises.
+    """Data, model, loss, penalty and oracle: what a learner minimises.
 
     Parameters
     ----------
-    model : LinearPairwise
+    model : Model
     loss : BaseLoss
-    oracles : tuple of three BaseDecoder
-        A quick one to begin with, the one to learn with, and the strongest there is, whose bound
-        has the last word. They may be the same object.
+    oracles : Stages
+        The searches for violated labelings, or for moments.
     X : csr_array of shape (n_samples, n_features)
     Y : ndarray of shape (n_samples, n_labels), int8
     weight : ndarray of shape (n_samples,), positive
     penalty : float
         ``lambda``.
-    certificate : callable or None
-        ``certificate(scores, Y, labels, counts_table)`` tells which labelings it proves worst.
     """
 
     def __init__(
         self,
-        model: Any,
-        loss: Any,
-        oracles: tuple[Any, Any, Any],
-        X: Any,
+        model: Model,
+        loss: Loss,
+        oracles: Stages,
+        X: sparse.csr_array,
         Y: Labels,
         weight: Floats,
         penalty: float,
-        certificate: Callable[..., NDArray[np.bool_]] | None = None,
     ) -> None:
         self.model, self.loss, self.oracles = model, loss, oracles
-        self.certificate = certificate
         self.X, self.Y, self.penalty = X, Y, float(penalty)
         self.share = weight / weight.sum()
         norms = squared_norms(X) + model.constant**2
         self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
         # For sums over samples: a full matrix where it is quicker.
-        self.features = make_products(X).X
+        self.features: Features = make_products(X).X
         self.truth = model.feature_sum(self.features, Y, self.share)
 
     @property
@@ -123,44 +161,36 @@ class MarginProblem:
         return len(self.Y)
 
     @property
-    def first(self) -> int:
-        """Place of the oracle to begin with."""
-        return int(self.oracles[0] is self.oracles[1])
-
-    @property
     def sorts(self) -> bool:
         """Whether labelings may be looked for by sorting besides: the oracle proves its own."""
-        return self.loss.structure == "counts" and self.oracles[1] is self.oracles[2]
+        counts = self.loss.structure == "counts"
+        return counts and self.proves(self.oracles.learning)
+
+    def proves(self, oracle: Stage) -> bool:
+        """Whether there is no stronger bound than that of an oracle."""
+        return oracle is self.oracles.proof
 
     def tables(
         self, theta: Floats, rows: NDArray[np.int64], step: int
-    ) -> Iterator[tuple[NDArray[np.int64], Any]]:
+    ) -> Iterator[tuple[NDArray[np.int64], Modular | Pairwise]]:
         """Score the samples ``rows``, at most ``step`` of them at a time."""
-        from colabel._kernels.linear_scores import score_rows
-
-        W, _ = self.model.split(theta)
         for i in range(0, len(rows), step):
             some = rows[i : i + step]
-            if isinstance(self.features, np.ndarray):
-                unary = self.model.unary(self.features[some], theta)
-            else:
-                unary = np.empty((len(some), self.model.n_labels))
-                score_rows(self.rows, W, self.model.constant, some, unary)
-            yield some, self.model.table(unary, theta)
+            yield some, self.model.scores(self.features[some], theta)
 
-    def decode(self, theta: Floats, rows: NDArray[np.int64], oracle: int) -> Decoded:
-        """Find the labeling that violates the margin most, for the samples ``rows``."""
+    def violations(self, theta: Floats, oracle: Stage) -> Violations:
+        """Ask the oracle about all samples, and sum up: the risk, a bound on it, what was found."""
+        sum_up = self._sum_moments if oracle.relaxes else self._sum_labelings
+        return sum_up(theta, oracle)
+
+    def _sum_labelings(self, theta: Floats, oracle: Stage) -> Violations:
+        parts = []
         step = max(1, CELLS // self.model.n_labels)
-        return Decoded.concatenate(
-            [
-                loss_augmented(self.oracles[oracle], self.loss, table, self.Y[some])
-                for some, table in self.tables(theta, rows, step)
-            ]
-        )
-
-    def violations(self, theta: Floats, oracle: int) -> Violations:
-        """Decode all samples, and sum up: the risk and a bound on it."""
-        found = self.decode(theta, np.arange(self.n_samples), oracle)
+        for some, table in self.tables(theta, np.arange(self.n_samples), step):
+            part = oracle.find(table, self.loss, self.Y[some])
+            assert isinstance(part, Decoded)
+            parts.append(part)
+        found = Decoded.concatenate(parts)
         of_truth = float(self.truth @ theta)
         return Violations(
             found.labels,
@@ -171,38 +201,66 @@ class MarginProblem:
             self._proved(theta, found.labels, oracle),
         )
 
-    def _proved(self, theta: Floats, labels: Labels, oracle: int) -> float:
-        """Return the share of samples for which the certificate holds."""
-        if self.certificate is None or oracle == 2:
+    def _sum_moments(self, theta: Floats, oracle: Stage) -> Violations:
+        n_labels = self.model.n_labels
+        first, second = np.empty((self.n_samples, n_labels)), np.zeros((n_labels, n_labels))
+        risk, upper = 0.0, 0.0
+        step = max(1, RELAXED_CELLS // n_labels**2)
+        for rows, table in self.tables(theta, np.arange(self.n_samples), step):
+            found = oracle.find(table, self.loss, self.Y[rows])
+            assert isinstance(found, RelaxedSolution)
+            share = self.share[rows]
+            first[rows] = share[:, None] * found.mean
+            second += found.sum_of_pairs(share)
+            risk += float(share @ found.value)
+            upper += float(share @ found.upper_bound)
+        of_truth = float(self.truth @ theta)
+        feature = self.model.feature_of_moments(self.features, first, second)
+        risks = risk - of_truth, upper - of_truth
+        return Violations(self.Y[:0], np.zeros(0), *risks, np.nan, feature=feature)
+
+    def _proved(self, theta: Floats, labels: Labels, oracle: Stage) -> float:
+        """Return the share of samples for which the certificate holds; NaN without one."""
+        certificate = self.oracles.certificate
+        if certificate is None or self.proves(oracle):
             return np.nan
         table = self.model.scores(self.X, theta)
-        holds = self.certificate(table, self.Y, labels, self.loss.counts_table)
-        return self.share_of(holds)
-
-    def trace(self, rows: list[tuple[float, ...]]) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return upper and lower bounds and shares certified and proved, iteration by iteration."""
-        upper, lower, certified, proved = np.array(rows, dtype=np.float64).T
-        return upper, lower, certified, proved[:0] if self.certificate is None else proved
+        assert isinstance(table, Pairwise)
+        return self.share_of(certificate(table, self.Y, labels, self.loss))
 
     def subgradient(self, found: Violations) -> Floats:
         """Return the subgradient of the risk where ``found`` are the violations (Eq. 7)."""
+        if found.feature is not None:  # Eqs. 31 to 33 of 2015
+            return found.feature - self.truth
         return self.model.feature_sum(self.features, found.labels, self.share) - self.truth
 
-    def evaluate(self, theta: Floats, oracle: int = 1) -> tuple[float, Floats, Violations]:
-        """Return the objective by the labelings found, a subgradient, and what was found."""
-        found = self.violations(theta, oracle)
+    def evaluate(
+        self, theta: Floats, oracle: Stage | None = None
+    ) -> tuple[float, Floats, Violations]:
+        """Return the objective by what an oracle finds, a subgradient, and what was found.
+
+        ``None`` asks the one to learn with.
+        """
+        found = self.violations(theta, self.oracles.learning if oracle is None else oracle)
         slope = self.penalty * theta + self.subgradient(found)
         return self.ridge(theta) + found.risk, slope, found
 
-    def sample_subgradient(self, theta: Floats, n: Any) -> tuple[float, Floats]:
+    def sample_subgradient(
+        self, theta: Floats, rows: NDArray[np.int64] | int
+    ) -> tuple[float, Floats]:
         """Return the mean hinge of one or some samples, and a subgradient of it."""
-        rows = np.atleast_1d(n)
+        rows = np.atleast_1d(rows)
+        x, truth = self.features[rows], self.Y[rows]
         weight = self.share[rows] * (self.n_samples / len(rows))
-        found = self.decode(theta, rows, 1)
-        x, sums = self.features[rows], self.model.feature_sum
-        slope = sums(x, found.labels, weight) - sums(x, self.Y[rows], weight)
-        loss = float(weight @ self.loss.value(self.Y[rows], found.labels))
-        return loss + float(slope @ theta), slope
+        table = self.model.scores(x, theta)
+        found = self.oracles.learning.find(table, self.loss, truth)
+        of_truth = self.model.feature_sum(x, truth, weight)
+        if isinstance(found, Decoded):
+            feature = self.model.feature_sum(x, found.labels, weight)
+        else:
+            first, second = weight[:, None] * found.mean, found.sum_of_pairs(weight)
+            feature = self.model.feature_of_moments(x, first, second)
+        return float(weight @ found.value) - float(of_truth @ theta), feature - of_truth
 
     def strong_bound(self, theta: Floats, value: float, gradient: Floats) -> float:
         """Bound the minimum from below by strong convexity: ``value`` is the objective there.
@@ -222,12 +280,8 @@ class MarginProblem:
         """Return ``lambda/2 |theta|^2``."""
         return 0.5 * self.penalty * float(theta @ theta)
 
-    def proves(self, oracle: int) -> bool:
-        """Whether there is no stronger bound than that of an oracle."""
-        return self.oracles[oracle] is self.oracles[2]
-
-    def verified(self, theta: Floats, upper: float, oracle: int) -> float:
+    def verified(self, theta: Floats, upper: float, oracle: Stage) -> float:
         """Bound the objective by the strongest oracle, where ``upper`` is that of another one."""
         if self.proves(oracle):
             return upper
-        return self.ridge(theta) + self.violations(theta, 2).upper
+        return self.ridge(theta) + self.violations(theta, self.oracles.proof).upper

@@ -13,27 +13,34 @@ start a bundle, which needs fewer to close the gap than one that begins with non
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
-from sklearn.base import BaseEstimator
 
+from colabel.learners.base import BaseLearner
 from colabel.learners.cutting_plane import MOST_PLANES, PLANE_BYTES, CuttingPlane
-from colabel.learners.margin import MarginProblem, MarginSolution
+from colabel.learners.margin import MarginProblem, MarginSolution, Trace
+from colabel.roles import Floats, Report
 
-__all__ = ["QuasiNewton"]
-
-Floats = NDArray[np.float64]
-Report = Callable[[int, float, float], None]
+__all__ = ["QuasiNewton", "Start"]
 
 # L-BFGS has stalled when so many evaluations gained less than this share of the tolerance.
 PATIENCE, LITTLE = 20, 0.1
+# Share of the tolerance that values may take up where a stronger oracle bounds them in the end.
+UNPROVED = 0.9
 
 
-class QuasiNewton(BaseEstimator):
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Parameters to start from, and a lower bound of the minimum that is known."""
+
+    coef: Floats
+    lower: float = -np.inf
+
+
+class QuasiNewton(BaseLearner):
     """Learn by L-BFGS; the duality gap is that of strong convexity, or of a bundle.
 
     Parameters
@@ -56,40 +63,33 @@ class QuasiNewton(BaseEstimator):
         self.memory = memory
 
     def solve(
-        self,
-        problem: MarginProblem,
-        state: Floats | None = None,
-        report: Report | None = None,
-        *,
-        lower: float = -np.inf,
+        self, problem: MarginProblem, state: object = None, report: Report | None = None
     ) -> MarginSolution:
         """Minimise the objective of ``problem``.
 
         Parameters
         ----------
         problem : MarginProblem
-        state : ndarray of shape (size,) or None
+        state : Start or None
             Parameters to start from; zeros by default.
         report : callable or None
             Called with evaluation, objective and gap.
-        lower : float
-            A lower bound of the minimum that is known.
 
         Returns
         -------
         MarginSolution
         """
-        run = _Descent(problem, self, report, lower)
         size = problem.model.size
+        start = state if isinstance(state, Start) else Start(np.zeros(size))
+        run = _Descent(problem, self, report, start.lower)
         low = np.full(size, -np.inf)
         low[problem.model.n_free :] = 0.0
-        start = problem.model.project(np.zeros(size) if state is None else state)
         options = {"maxcor": self.memory, "maxfun": self.max_iter, "maxiter": self.max_iter}
         # A line search goes on past ``maxfun``.
         with suppress(_SpentError):
             minimize(
                 run.evaluate,
-                start,
+                problem.model.project(start.coef),
                 jac=True,
                 method="L-BFGS-B",
                 bounds=Bounds(low, np.inf),
@@ -112,7 +112,8 @@ class _Descent:
         self.problem, self.learner, self.report = problem, learner, report
         self.best, self.lower = np.inf, lower
         self.coef = np.zeros(problem.model.size)
-        self.trace: list[tuple[float, ...]] = []
+        self.goal = learner.tol * (1.0 if problem.proves(problem.oracles.learning) else UNPROVED)
+        self.trace = Trace()
         most = min(MOST_PLANES // 4, PLANE_BYTES // (16 * problem.model.size))
         self.planes: deque[tuple[Floats, float]] = deque(maxlen=max(2, most))
 
@@ -127,42 +128,40 @@ class _Descent:
         if value < self.best:
             self.best, self.coef = value, theta.copy()
         self.lower = max(self.lower, problem.strong_bound(theta, value, gradient))
-        self.trace.append((self.best, self.lower, found.certified, found.proved))
+        self.trace.add(self.best, self.lower, found)
         if self.report is not None:
             self.report(len(self.trace), self.best, self.best - self.lower)
         return value, gradient
 
     def stop(self, intermediate_result: object) -> None:
         """End L-BFGS where the gap is closed, or hardly anything is gained any more."""
-        past = self.trace[-PATIENCE][0] if len(self.trace) > PATIENCE else np.inf
-        stalled = past - self.best <= LITTLE * self.learner.tol * abs(self.best)
+        past = self.trace.rows[-PATIENCE][0] if len(self.trace) > PATIENCE else np.inf
+        stalled = past - self.best <= LITTLE * self.goal * abs(self.best)
         if stalled or not self.is_open() or len(self.trace) >= self.learner.max_iter:
             raise StopIteration
 
     def is_open(self) -> bool:
         """Whether the gap is too wide."""
-        return self.best - self.lower > self.learner.tol * abs(self.best)
+        return self.best - self.lower > self.goal * abs(self.best)
 
     def finish(self) -> MarginSolution:
         """Close the gap by cutting planes, if it is open; return what was found."""
         left = self.learner.max_iter - len(self.trace)
         if self.is_open() and left > 0:
-            bundle = CuttingPlane(self.learner.tol, left)
+            bundle = CuttingPlane(self.goal, left)
             found = bundle.solve(self.problem, [*self.planes], self.report)
-            rows = zip(found.history, found.lower, found.certified, strict=True)
-            self.trace += [(*row, np.nan) for row in rows]
+            shares = found.certified, np.full(len(found.history), np.nan)
+            self.trace.rows += zip(found.history, found.lower, *shares, strict=True)
             self.lower = max(self.lower, float(found.lower.max()))
             bound = float(found.lower.max()) + found.gap
             if bound < self.best:  # both are of the objective: one proved, one found
                 self.coef = found.coef
                 return self.solution(bound)
-        return self.solution(self.problem.verified(self.coef, self.best, 1))
+        oracle = self.problem.oracles.learning
+        return self.solution(self.problem.verified(self.coef, self.best, oracle))
 
     def solution(self, bound: float) -> MarginSolution:
         """Return what was found; ``bound`` is on its objective, by the strongest oracle."""
-        problem, tol = self.problem, self.learner.tol
-        history, lower, certified, proved = problem.trace(self.trace)
-        lower = np.maximum.accumulate(np.append(lower[:-1], self.lower))
-        gap, n_iter = bound - self.lower, len(self.trace)
-        kept = (lower, certified, proved, self.coef)
-        return MarginSolution(self.coef, history, gap, gap <= tol * abs(bound), n_iter, *kept)
+        state = Start(self.coef)
+        tol, n_iter = self.learner.tol, len(self.trace)
+        return self.trace.solution(self.coef, bound, tol, n_iter, state, lower=self.lower)

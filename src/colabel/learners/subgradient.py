@@ -8,30 +8,29 @@ clips ``A``. The paper does not tell its steps; these are those of the authors' 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from colabel._parameters import check_real, check_whole
-from colabel.learners.margin import MarginProblem, MarginSolution
+from colabel.learners.base import BaseLearner
+from colabel.learners.margin import MarginProblem, MarginSolution, Trace
+from colabel.learners.ridge_start import ridge_start
+from colabel.roles import Floats, Report
 
 __all__ = ["SubgradientDescent"]
-
-Floats = NDArray[np.float64]
-Report = Callable[[int, float, float], None]
 
 CHECKPOINTS = 20  # evaluations of the whole objective
 BLOW_UP = 1e15  # norm at which a descent is given up, as in the released code
 
 
-class SubgradientDescent(BaseEstimator):
+class SubgradientDescent(BaseLearner):
     """Learn by one random sample a step, for a fixed number of steps.
 
     Parameters
     ----------
-    n_steps : int, default=100_000
+    max_iter : int, default=100_000
         The released code takes a million.
     step_w, step_a : float, default=1.0
         ``g`` in the size of step ``t``, ``g lambda (g lambda + lambda t)^-exponent``, for the
@@ -39,8 +38,8 @@ class SubgradientDescent(BaseEstimator):
     exponent : float, default=0.5
     average : bool, default=False
         Return the mean of the last half of the iterates; the published learner returns the last.
-    random_state : int, default=0
-        Seeds the choice of samples.
+    random_state : int or None, default=None
+        Seeds the choice of samples; ``None`` is 0, or drawn by the machine.
     tol : float, default=1e-3
         Converged is what has a gap of at most this share of the objective. Nothing stops earlier.
 
@@ -56,21 +55,23 @@ class SubgradientDescent(BaseEstimator):
 
     Examples
     --------
-    >>> SubgradientDescent(n_steps=3, step_a=6.0).step_sizes(0.25)[-1]
+    >>> SubgradientDescent(max_iter=3, step_a=6.0).step_sizes(0.25)[-1]
     array([0.25, 1.  ])
     """
 
+    seeks_optimum: ClassVar[bool] = False
+
     def __init__(
         self,
-        n_steps: int = 100_000,
+        max_iter: int = 100_000,
         step_w: float = 1.0,
         step_a: float = 1.0,
         exponent: float = 0.5,
         average: bool = False,
-        random_state: int = 0,
+        random_state: int | None = None,
         tol: float = 1e-3,
     ) -> None:
-        self.n_steps = n_steps
+        self.max_iter = max_iter
         self.step_w = step_w
         self.step_a = step_a
         self.exponent = exponent
@@ -78,8 +79,18 @@ class SubgradientDescent(BaseEstimator):
         self.random_state = random_state
         self.tol = tol
 
+    def check(self) -> None:
+        check_whole(self.max_iter, "max_iter", least=1)
+        check_real(self.step_w, "step_w", above=0)
+        check_real(self.step_a, "step_a", above=0)
+        check_real(self.exponent, "exponent", least=0)
+
+    def start(self, problem: MarginProblem) -> object:
+        """Return ridge regressions of the labels, as published."""
+        return ridge_start(problem)
+
     def solve(
-        self, problem: MarginProblem, state: Floats | None = None, report: Report | None = None
+        self, problem: MarginProblem, state: object = None, report: Report | None = None
     ) -> MarginSolution:
         """Minimise the objective of ``problem``.
 
@@ -96,39 +107,31 @@ class SubgradientDescent(BaseEstimator):
         MarginSolution
             With the checkpoints' ``history``; its last, at ``coef``, need not be its least.
         """
-        self._check(problem)
-        start = np.zeros(problem.model.size) if state is None else state
-        history, lower = [], [-np.inf]
+        self.check()
+        check_real(problem.penalty, "penalty", above=0)
+        start = state if isinstance(state, np.ndarray) else np.zeros(problem.model.size)
+        trace, lower = Trace(), -np.inf
         for n_iter, coef in self._descend(problem, problem.model.project(start)):
-            value, slope, found = problem.evaluate(coef, 2)
-            history.append(problem.ridge(coef) + found.upper)
-            lower.append(max(lower[-1], problem.strong_bound(coef, value, slope)))
-            gap = float(history[-1] - lower[-1])
+            value, slope, found = problem.evaluate(coef, problem.oracles.proof)
+            upper = problem.ridge(coef) + found.upper
+            lower = max(lower, problem.strong_bound(coef, value, slope))
+            trace.add(upper, lower, found)
             if report is not None:
-                report(n_iter, history[-1], gap)
-        converged = bool(gap <= self.tol * abs(history[-1]))
-        bounds, values = np.array(lower[1:]), np.array(history)
-        return MarginSolution(coef, values, gap, converged, n_iter, lower=bounds, state=coef)
+                report(n_iter, upper, upper - lower)
+        return trace.solution(coef, upper, self.tol, n_iter, coef)
 
     def step_sizes(self, penalty: float) -> Floats:
-        """Return the steps for the unaries and for the pairs: (n_steps, 2)."""
-        t = np.arange(1, self.n_steps + 1)[:, None]
+        """Return the steps for the unaries and for the pairs: (max_iter, 2)."""
+        t = np.arange(1, self.max_iter + 1)[:, None]
         first = np.array([self.step_w, self.step_a]) * penalty
         return first * (first + penalty * t) ** -self.exponent  # errata 001.11
 
-    def _check(self, problem: MarginProblem) -> None:
-        check_whole(self.n_steps, "n_steps", least=1)
-        check_real(self.step_w, "step_w", above=0)
-        check_real(self.step_a, "step_a", above=0)
-        check_real(self.exponent, "exponent", least=0)
-        check_real(problem.penalty, "penalty", above=0)
-
     def _descend(self, problem: MarginProblem, theta: Floats) -> Iterator[tuple[int, Floats]]:
         """Yield steps taken and what would be returned then, at the checkpoints."""
-        n_unary = problem.model.size - len(problem.model.edges)
-        random = np.random.RandomState(self.random_state)
-        checkpoints = set(-(-self.n_steps * np.arange(1, CHECKPOINTS + 1) // CHECKPOINTS))
-        half = self.n_steps // 2 if self.average else self.n_steps
+        n_unary = problem.model.n_unary
+        random = np.random.RandomState(self.random_state or 0)
+        checkpoints = set(-(-self.max_iter * np.arange(1, CHECKPOINTS + 1) // CHECKPOINTS))
+        half = self.max_iter // 2 if self.average else self.max_iter
         mean = np.zeros_like(theta)
         for t, (gamma_w, gamma_a) in enumerate(self.step_sizes(problem.penalty), 1):
             _, slope = problem.sample_subgradient(theta, random.randint(problem.n_samples))

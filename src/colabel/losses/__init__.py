@@ -1,5 +1,7 @@
 """Losses: what a wrong labeling costs."""
 
+import re
+
 from sklearn.base import clone
 
 from colabel.exceptions import UnknownNameError
@@ -11,6 +13,8 @@ from colabel.losses.subset import Subset
 
 __all__ = ["LOSSES", "BaseLoss", "CountsLoss", "FBeta", "Hamming", "Jaccard", "Subset", "make_loss"]
 
+BETA = re.compile(r"f([1-9]\d*(\.\d+)?|0\.\d*[1-9]\d*)")
+
 LOSSES: dict[str, type[BaseLoss]] = {
     "hamming": Hamming,
     "subset": Subset,
@@ -21,15 +25,17 @@ LOSSES: dict[str, type[BaseLoss]] = {
 
 
 def make_loss(loss: str | BaseLoss) -> BaseLoss:
-    """Turn a loss or its name into a loss of the caller's own.
+    """Turn a loss or its name into a loss of the caller's own; ``"f2"`` is F-beta of beta 2.
 
     Examples
     --------
-    >>> make_loss("f1")
-    FBeta()
+    >>> make_loss("f1"), make_loss("f0.5")
+    (FBeta(), FBeta(beta=0.5))
     """
     if isinstance(loss, BaseLoss):
         return clone(loss)
+    if isinstance(loss, str) and loss not in LOSSES and BETA.fullmatch(loss):
+        return FBeta(float(loss[1:]))
     if not isinstance(loss, str) or loss not in LOSSES:
         raise UnknownNameError(
             f"loss must be a loss object or one of {', '.join(LOSSES)}; got {loss!r}"

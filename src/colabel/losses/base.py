@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from colabel.exceptions import IncompatibleError
+
 __all__ = ["BaseLoss", "CountsLoss"]
 
 Floats = NDArray[np.float64]
@@ -32,6 +34,19 @@ class BaseLoss(BaseEstimator, ABC):
     @abstractmethod
     def value(self, Y: Labels, Z: Labels) -> Floats:
         """Loss of each sample: (n_samples,)."""
+
+    @property
+    def depends_on_counts(self) -> bool:
+        """Whether there is a ``counts_table``."""
+        return type(self).counts_table is not BaseLoss.counts_table
+
+    def counts_table(self, n_true: int, n_labels: int) -> Floats:
+        """Loss at ``[hits, false]``: (n_true + 1, n_labels - n_true + 1)."""
+        raise IncompatibleError(f"{type(self).__name__} does not depend on counts alone")
+
+    def as_modular(self, Y: Labels) -> tuple[Floats, Floats]:
+        """Return ``offset`` (n_samples,) and ``cost`` (n_samples, n_labels)."""
+        raise IncompatibleError(f"{type(self).__name__} is no sum over labels")
 
 
 class CountsLoss(BaseLoss):

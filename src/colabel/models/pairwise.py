@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from colabel._parameters import check_real, check_whole
+from colabel.models.base import BaseModelSpec, LinearModel, row_unit
+from colabel.roles import Features, Floats, Labels
 from colabel.scores import Modular, Pairwise
 
-__all__ = ["LinearPairwise", "frequent_pairs"]
+__all__ = ["IndependentLabels", "LinearPairwise", "SubmodularPairs", "frequent_pairs"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
 Edges = NDArray[np.int64]
 
 # Entries of a dense intermediate result.
@@ -29,8 +29,8 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPairwise:
-    """A linear model with parameters in one vector: unaries (features by labels), then pairs.
+class LinearPairwise(LinearModel):
+    """A linear model whose pairs of labels attract each other where both are on.
 
     Parameters
     ----------
@@ -58,29 +58,19 @@ class LinearPairwise:
     constant: float = 0.0
 
     @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return self.n_free + len(self.edges)
+    def n_free(self) -> int:
+        """Number of parameters of any sign; those after them, of pairs, must be at least 0."""
+        return self.n_unary
 
     @property
-    def n_free(self) -> int:
-        """Number of parameters of any sign; those after them must be at least 0."""
-        return (self.n_features + 1) * self.n_labels
+    def pair_scale(self) -> Floats:
+        """Size of the feature of each pair: (n_pairs,)."""
+        return self.strength
 
-    def split(self, theta: Floats) -> tuple[Floats, Floats]:
-        """View parameters as (n_features + 1, n_labels) unaries and (n_pairs,) pairs."""
-        return theta[: self.n_free].reshape(-1, self.n_labels), theta[self.n_free :]
-
-    def project(self, theta: Floats) -> Floats:
-        """Return the nearest parameters without repulsion."""
-        out = theta.copy()
-        np.maximum(self.split(out)[1], 0.0, out=self.split(out)[1])
-        return out
-
-    def unary(self, X: Any, theta: Floats) -> Floats:
-        """Score each label: (n_samples, n_labels)."""
-        W, _ = self.split(theta)
-        return np.asarray(X @ W[:-1]) + self.constant * W[-1]
+    @property
+    def attractive(self) -> bool:
+        """Whether no coupling can be negative: always."""
+        return True
 
     def couplings(self, theta: Floats) -> Floats:
         """Return what each pair adds where both its labels are on: (n_pairs,)."""
@@ -92,11 +82,12 @@ class LinearPairwise:
             return Modular(unary)
         return Pairwise(unary, self.edges, self.couplings(theta))
 
-    def scores(self, X: Any, theta: Floats) -> Modular | Pairwise:
-        """Score labelings of ``X`` (n_samples, n_features), dense or sparse."""
-        return self.table(self.unary(X, theta), theta)
+    def pair_features(self, count: Floats, second: Floats) -> Floats:
+        """Return the features of pairs from moments, each summed over samples: (n_pairs,)."""
+        i, j = self.edges.T
+        return self.strength * second[i, j]
 
-    def feature_sum(self, X: Any, Z: NDArray[Any], weight: Floats) -> Floats:
+    def feature_sum(self, X: Features, Z: Labels | Floats, weight: Floats) -> Floats:
         """Return ``sum_n weight_n phi(x_n, z_n)``: (size,). O(entries of X times n_labels)."""
         total = np.zeros(self.size)
         W, pairs = self.split(total)
@@ -106,19 +97,115 @@ class LinearPairwise:
         pairs[:] = self.strength * self._pair_counts(Z, weight)
         return total
 
-    def _pair_counts(self, Z: NDArray[Any], weight: Floats) -> Floats:
+    def _pair_counts(self, Z: Labels | Floats, weight: Floats) -> Floats:
         step = max(1, BLOCK // max(1, len(self.edges)))
         total = np.zeros(len(self.edges))
         for i in range(0, len(Z), step):
-            total += weight[i : i + step] @ self._both(Z[i : i + step])
+            some = Z[i : i + step]
+            total += weight[i : i + step] @ (some[:, self.edges[:, 0]] * some[:, self.edges[:, 1]])
         return total
 
-    def _both(self, Z: NDArray[Any]) -> NDArray[Any]:
-        return Z[:, self.edges[:, 0]] * Z[:, self.edges[:, 1]]
+
+class IndependentLabels(BaseModelSpec):
+    """Labels without couplings: what violates the margin is found by sorting.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Add a constant feature, penalised like the others.
+    intercept_scaling : float, default=1.0
+        Its value, in units of the norm of the rows.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[3.0], [4.0]]), np.array([[1, 0], [1, 1]], dtype=np.int8)
+    >>> model, penalty = IndependentLabels().build(X, Y, np.ones(2), alpha=0.5)
+    >>> model.n_labels, model.emits.__name__, penalty
+    (2, 'Modular', 12.5)
+    """
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the model may have scores of pairs: no."""
+        return False
+
+    @property
+    def attractive(self) -> bool:
+        """Whether no coupling can be negative: always."""
+        return True
+
+    def build(
+        self, X: Features, Y: Labels, weight: Floats, alpha: float
+    ) -> tuple[LinearPairwise, float]:
+        unit = row_unit(X, weight)
+        constant = self._constant(unit)
+        edges, strength = self._pairs(Y, weight, float(np.sqrt(unit**2 + constant**2)))
+        model = LinearPairwise(X.shape[1], Y.shape[1], edges, strength, constant)
+        return model, alpha * (unit**2 + constant**2)
+
+    def _pairs(self, Y: Labels, weight: Floats, unit: float) -> tuple[Edges, Floats]:
+        return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
+
+
+class SubmodularPairs(IndependentLabels):
+    """Pairs of labels that attract each other, those that go together most often.
+
+    Penalty, constant feature and pair features are in units of the data: with ``m2`` the mean
+    squared norm of the rows (the constant included), ``lambda = alpha m2`` and the feature of a
+    pair is ``coupling_scale sqrt(m2) C_ij``. Features in other units need no other parameters.
+
+    Parameters
+    ----------
+    pairs : float, int or None, default=None
+        How many pairs are coupled: a share (float), a number (int), or twice as many as labels
+        (``None``).
+    coupling_scale : float, default=1.0
+        The larger, the less couplings are penalised.
+    fit_intercept : bool, default=True
+        Add a constant feature, penalised like the others.
+    intercept_scaling : float, default=1.0
+        Its value, in units of the norm of the rows.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[3.0], [4.0]]), np.array([[1, 0], [1, 1]], dtype=np.int8)
+    >>> model, _ = SubmodularPairs().build(X, Y, np.ones(2), alpha=0.5)
+    >>> model.edges, model.strength
+    (array([[0, 1]]), array([5.]))
+    """
+
+    def __init__(
+        self,
+        *,
+        pairs: float | int | None = None,
+        coupling_scale: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+    ) -> None:
+        super().__init__(fit_intercept=fit_intercept, intercept_scaling=intercept_scaling)
+        self.pairs = pairs
+        self.coupling_scale = coupling_scale
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the model may have scores of pairs: yes."""
+        return True
+
+    def check(self) -> None:
+        super().check()
+        check_real(self.coupling_scale, "coupling_scale", above=0.0)
+        if isinstance(self.pairs, Integral):
+            check_whole(self.pairs, "pairs", least=0)
+        elif self.pairs is not None:
+            check_real(self.pairs, "pairs", least=0.0, most=1.0)
+
+    def _pairs(self, Y: Labels, weight: Floats, unit: float) -> tuple[Edges, Floats]:
+        edges, C = frequent_pairs(Y, self.pairs, weight)
+        return edges, self.coupling_scale * unit * C
 
 
 def frequent_pairs(
-    Y: Any, pairs: float | int | None = None, weight: Floats | None = None
+    Y: ArrayLike, pairs: float | int | None = None, weight: Floats | None = None
 ) -> tuple[Edges, Floats]:
     """Find the pairs of labels that go together most often, and how often, the most often being 1.
 

@@ -7,47 +7,23 @@ the training objective is relaxed to a semidefinite program or a sphere.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
-
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from colabel._parameters import check_choice, check_real, check_whole
-from colabel._progress import progress
-from colabel._weighted import WeightedClassifier
-from colabel.decoders import BaseDecoder
-from colabel.learners.averaged import AveragedDescent
-from colabel.learners.block_dual import BlockDual
-from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.margin import MarginProblem, MarginSolution
-from colabel.learners.quasi_newton import QuasiNewton
-from colabel.learners.spin_dual import SpinDual
-from colabel.learners.subgradient import SubgradientDescent
-from colabel.linear.ridge import ridge_weights
-from colabel.losses import BaseLoss, FBeta, make_loss
-from colabel.models import LinearPairwise, SpinPairwise
-from colabel.numerics.distinct_rows import distinct_rows
-from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
-from colabel.scores import Modular, Pairwise, ScoreTable
-from colabel.structured._margin_solution import keep_solution
-from colabel.structured._quadratic_oracles import QuadraticOracles
+from colabel._parameters import check_real, check_whole
+from colabel.decoders import BaseDecoder, BranchAndBound
+from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution
+from colabel.learners.quasi_newton import Start
+from colabel.losses import BaseLoss
+from colabel.models import LinearPairwise, QuadraticPrior, SpinPairwise
+from colabel.oracles import BaseOracle, Certified, Semidefinite
+from colabel.roles import Features, Floats, Model, Report
+from colabel.scores import Modular, Pairwise
+from colabel.structured._structured import Parts, StructuredSVC
 
 __all__ = ["QuadraticPriorSVC"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
 
-LEARNERS = ("averaged", "optimal", "bmrm", "subgradient")
-STEPPING = AveragedDescent | SubgradientDescent
-MAX_ITER = {"dual": 1000, "lbfgs": 1000, "bmrm": 3000, "subgradient": 100_000}
-# Rows or features beyond which no ridge regression is solved to start from.
-RIDGE_SIZE = 5000
-
-
-class QuadraticPriorSVC(WeightedClassifier):
+class QuadraticPriorSVC(StructuredSVC):
     """Linear classifier with a learned prior in which labels attract and repel one another.
 
     Maximises ``1/2 [y'(W'x + b) - y'Ay]`` over labels ``y`` in {-1, +1}: ``A_lm > 0`` repels two
@@ -56,30 +32,30 @@ class QuadraticPriorSVC(WeightedClassifier):
 
     Parameters
     ----------
-    lambda_w : float, default=3e-3
+    alpha : float, default=3e-3
         Weight of the ridge penalty on ``W`` and ``b``, in units of the mean squared norm of the
         rows. Try 1e-1 to 1e-5.
-    lambda_a : float, default=0.1
-        Weight of the ridge penalty on ``A``, ``lambda_a / 2 |A|^2``.
+    coupling_alpha : float, default=0.1
+        Weight of the ridge penalty on ``A``, ``coupling_alpha / 2 |A|^2``.
     sign : {"any", "attractive", "repulsive"} or None, default="any"
         What ``A`` may do; ``None`` is no prior, ``A = 0``.
-    inference : {"exact", "mincut", "sdp", "spectral"}, default="exact"
+    oracle : str, BaseOracle or BaseDecoder, default="certified"
         How the labelings that violate the margin are found in training. ``"mincut"`` is exact, for
-        attraction only; ``"exact"`` takes it there, and branch and bound elsewhere. ``"sdp"`` and
-        ``"spectral"`` relax the maximum, and learn with the moments of the relaxed labels.
+        attraction only; ``"certified"`` takes it there, and branch and bound elsewhere. ``"sdp"``
+        and ``"spectral"`` relax the maximum, and learn with the moments of the relaxed labels. Or
+        another of ``colabel.oracles``.
     loss : str or BaseLoss, default="f1"
-        ``"f1"``, ``"fbeta"``, ``"hamming"`` (as published), ``"jaccard"``, ``"subset"``.
-    beta : float, default=1.0
-        Weight of recall in ``"fbeta"``.
-    bias_scale : float, default=1.0
-        Value of the constant feature behind ``b``, in units of the norm of the rows; 0 is none.
-    learner : {"averaged", "optimal", "bmrm", "subgradient"} or a learner, default="averaged"
+        ``"f1"``, ``"f2"`` and so on, ``"hamming"`` (as published), ``"jaccard"``, ``"subset"``.
+    fit_intercept : bool, default=True
+        Add the constant feature behind ``b``, penalised like the others.
+    intercept_scaling : float, default=1.0
+        Its value, in units of the norm of the rows.
+    learner : str or BaseLearner, default="averaged"
         ``"averaged"``: the mean of mini-batch steps, which leaves the optimum of the objective
         aside and predicts better by it. ``"optimal"``: the optimum, proved; by block-coordinate
         dual ascent, for the relaxations by L-BFGS and cutting planes. ``"bmrm"``: by cutting
-        planes alone. ``"subgradient"``: one random sample a step, as published. Or an
-        ``AveragedDescent`` or ``SubgradientDescent`` of ``colabel.learners``, with steps and seed
-        of its own.
+        planes alone. ``"subgradient"``: one random sample a step, as published. Or another of
+        ``colabel.learners``.
     limit : int, default=1000
         Most graph cuts, or nodes of a search tree, for one sample, where such are used. Steps of
         ``"averaged"`` and ``"subgradient"`` take three nodes at most: labelings are nearly always
@@ -93,7 +69,8 @@ class QuadraticPriorSVC(WeightedClassifier):
         ``"optimal"`` and ``"bmrm"`` stop where the duality gap is this share of the objective.
     max_iter : int or None, default=None
         Most passes over the data; ``None`` is 1000, 3000 for ``"bmrm"``, 30 for ``"averaged"``
-        (more for less than 1000 rows), 100,000 steps for ``"subgradient"``.
+        (more for less than 1000 rows), 100,000 steps for ``"subgradient"``. A learner that is an
+        object has ``tol`` and ``max_iter`` of its own.
     verbose : bool, default=False
         Show the progress of a fit.
     random_state : int, RandomState instance or None, default=None
@@ -103,8 +80,10 @@ class QuadraticPriorSVC(WeightedClassifier):
     ----------
     coef_ : ndarray of shape (n_labels, n_features)
     intercept_ : ndarray of shape (n_labels,)
+    couplings_ : ndarray of shape (n_labels, n_labels)
+        ``-4 A``: symmetric, zero diagonal; positive attracts. What two labels add that are both on.
     prior_ : ndarray of shape (n_labels, n_labels)
-        ``A``: symmetric, zero diagonal; positive repels.
+        ``A`` itself; positive repels.
     objective_ : float
         What is minimised, at the solution: an upper bound, by the strongest oracle there is; with
         a loss of counts, repulsion and a learner that does not look for the optimum, by the one
@@ -123,11 +102,11 @@ class QuadraticPriorSVC(WeightedClassifier):
 
     Notes
     -----
-    The paper's score is twice ours, its rows are not scaled: its ``lambda_W`` is ``4 m2 lambda_w``
-    with ``m2`` the mean squared norm of the rows, its ``lambda_A`` is ``4 lambda_a``. Losses are
-    in [0, 1] there and here. A pass costs O(n_labels) an entry of ``X`` and O(n_labels^2) a
+    The paper's score is twice ours, its rows are not scaled: its ``lambda_W`` is ``4 m2 alpha``
+    with ``m2`` the mean squared norm of the rows, its ``lambda_A`` is ``4 coupling_alpha``. Losses
+    are in [0, 1] there and here. A pass costs O(n_labels) an entry of ``X`` and O(n_labels^2) a
     sample, some tens of times that with ``"sdp"``. With a loss of counts, repulsion and more than
-    16 labels no oracle proves its labelings worst, and ``"exact"`` means the best that flips find;
+    16 labels no oracle proves its labelings worst, and labelings are the best that flips find;
     the gap remains an honest bound.
 
     References
@@ -140,41 +119,39 @@ class QuadraticPriorSVC(WeightedClassifier):
     >>> from colabel.datasets import load
     >>> from colabel.metrics import f1_score
     >>> train, test = load("yeast:train"), load("yeast:test")
-    >>> model = QuadraticPriorSVC(inference="spectral", random_state=0).fit(train.X, train.Y)
+    >>> model = QuadraticPriorSVC(oracle="spectral", random_state=0).fit(train.X, train.Y)
     >>> f"{f1_score(test.Y, model.predict(test.X)):.2f}"
     '0.65'
     >>> bool(model.decode(test.X).certified.all())
     True
     """
 
-    _decoder: ClassVar[str] = "subset"
-
     def __init__(
         self,
-        lambda_w: float = 3e-3,
+        alpha: float = 3e-3,
         *,
-        lambda_a: float = 0.1,
+        coupling_alpha: float = 0.1,
         sign: str | None = "any",
-        inference: str = "exact",
+        oracle: str | BaseOracle | BaseDecoder = "certified",
         loss: str | BaseLoss = "f1",
-        beta: float = 1.0,
-        bias_scale: float = 1.0,
-        learner: str | AveragedDescent | SubgradientDescent = "averaged",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        learner: str | BaseLearner = "averaged",
         limit: int = 1000,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         tol: float = 1e-3,
         max_iter: int | None = None,
         verbose: bool = False,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.lambda_w = lambda_w
-        self.lambda_a = lambda_a
+        self.alpha = alpha
+        self.coupling_alpha = coupling_alpha
         self.sign = sign
-        self.inference = inference
+        self.oracle = oracle
         self.loss = loss
-        self.beta = beta
-        self.bias_scale = bias_scale
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.learner = learner
         self.limit = limit
         self.decoder = decoder
@@ -185,147 +162,85 @@ class QuadraticPriorSVC(WeightedClassifier):
         self.random_state = random_state
 
     @property
-    def _table(self) -> type[ScoreTable]:  # type: ignore[override]
-        sign = getattr(self, "_sign", self.sign)  # as fitted, if it is
-        return Modular if sign is None else Pairwise
+    def prior_(self) -> Floats:
+        """``A``: (n_labels, n_labels); positive repels."""
+        return self.couplings_ / -4.0
 
-    @property
-    def _attractive(self) -> bool:  # type: ignore[override]
-        return self.sign == "attractive"
-
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight: Floats | None = given["sample_weight"]
-        check_magnitude(X)
-        # One label has no pairs.
-        oracles = self._oracles(self.sign if Y.shape[1] > 1 else None)
-        problem = self._problem(oracles, *distinct_rows(X, Y, weight))
-        with progress(self.verbose, type(self).__name__) as report:
-            found = self._learn(problem, oracles, report)
-        self._keep(problem, found, oracles)
-
-    def _learn(
-        self, problem: MarginProblem, oracles: QuadraticOracles, report: Any
-    ) -> MarginSolution:
-        learner = self._learner(oracles)
-        if isinstance(learner, STEPPING):
-            return learner.solve(problem, _ridge_start(problem), report)
-        if not (oracles.relaxes and oracles.inference == "sdp" and self.learner == "optimal"):
-            return learner.solve(problem, None, report)
-        # The relaxation is nearly tight: its minimum is near that of the exact objective, which
-        # bounds it from below. It has the same kinks, too, at which L-BFGS alone proves little.
-        exact = replace(oracles, inference="exact")
-        first = self._problem(exact, problem.X, problem.Y, problem.share)
-        start = self._learner(exact, 0.5 * self.tol).solve(first, None, report)
-        return learner.solve(problem, start.coef, report, lower=float(start.lower.max()))
-
-    def _problem(
-        self, oracles: QuadraticOracles, X: Any, Y: Labels, weight: Floats
-    ) -> MarginProblem:
-        m2 = mean_squared_norm(X, weight)
-        penalty = self.lambda_w * m2
-        kappa = float(np.sqrt(penalty / (2.0 * self.lambda_a)))  # |A|^2 counts each pair twice
-        sizes, constant = (X.shape[1], Y.shape[1]), float(self.bias_scale) * np.sqrt(m2)
-        model: Any = SpinPairwise(*sizes, oracles.sign, kappa, constant)
-        if oracles.sign is None:
-            model = LinearPairwise(*sizes, np.zeros((0, 2), np.int64), np.zeros(0), constant)
-        chosen = oracles.choose(Y.shape[1])
-        return oracles.problem(model, oracles.loss, chosen, X, Y, weight, penalty)
-
-    def _oracles(self, sign: str | None) -> QuadraticOracles:
-        loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
-        rough = self.learner not in ("optimal", "bmrm")
-        return QuadraticOracles(sign, self.inference, loss, int(self.limit), rough)
-
-    def _learner(self, oracles: QuadraticOracles, tol: float | None = None) -> Any:
-        if isinstance(self.learner, STEPPING):
-            return clone(self.learner)
-        tol = self.tol if tol is None else tol
-        kind = self._kind(oracles)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        if kind == "averaged":
-            return AveragedDescent(self.max_iter, random_state=seed)
-        most = self._most(kind)
-        if kind == "lbfgs":
-            return QuasiNewton(tol, most)
-        if kind == "bmrm":
-            return CuttingPlane(tol, most)
-        if kind == "subgradient":
-            return SubgradientDescent(most, random_state=seed, tol=tol)
-        dual = BlockDual if oracles.sign is None else SpinDual
-        return dual(tol, most, random_state=seed)
-
-    def _kind(self, oracles: QuadraticOracles) -> str:
-        if self.learner != "optimal":
-            return self.learner
-        return "lbfgs" if oracles.relaxes else "dual"
-
-    def _most(self, kind: str) -> int:
-        return MAX_ITER[kind] if self.max_iter is None else int(self.max_iter)
-
-    def _keep(
-        self, problem: MarginProblem, found: MarginSolution, oracles: QuadraticOracles
-    ) -> None:
-        model = problem.model
-        W, _ = model.split(found.coef)
-        self.coef_ = np.ascontiguousarray(W[:-1].T)
-        self.intercept_ = model.constant * W[-1]
-        self.prior_ = np.zeros((model.n_labels, model.n_labels))
-        if oracles.sign is not None:
-            self.prior_ = model.prior(found.coef)
-        keep_solution(self, found, *self._advice(found, oracles))
-
-    def _advice(self, found: MarginSolution, oracles: QuadraticOracles) -> tuple[str, str]:
-        """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
-        if self.learner not in ("optimal", "bmrm"):
-            return 'use learner="optimal", or another lambda_w', "steps"
-        if found.n_iter >= self._most(self._kind(oracles)):
-            return "raise max_iter, lambda_w or tol", "passes"
-        if oracles.relaxes:
-            return "raise lambda_w or tol", "passes"
-        if oracles.searches:
-            return 'raise limit, or use inference="sdp", which proves its own optimum', "passes"
-        return 'use inference="sdp", which proves its own optimum, or raise tol', "passes"
-
-    def _scores(self, X: Any) -> Modular | Pairwise:
-        unary = np.asarray(X @ self.coef_.T) + self.intercept_
-        if self._sign is None:
-            return Modular(unary)
-        i, j = np.nonzero(np.triu(self.prior_, 1))
-        couplings = -4.0 * self.prior_[i, j]
-        unary += 2.0 * self.prior_.sum(axis=1)
-        return Pairwise(unary, np.stack([i, j], axis=1), couplings)
-
-    def _make_decoder(self) -> BaseDecoder:
-        chosen = self._oracles(self.sign).decoder() if self.decoder is None else None
-        return super()._make_decoder() if chosen is None else chosen
+    def _parts(self) -> Parts:
+        model = QuadraticPrior(
+            sign=self.sign,
+            coupling_alpha=self.coupling_alpha,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
+        )
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "limit": self.limit}
+        return Parts.of(model, self.loss, self.oracle, self.learner, **settings)
 
     def _check_parameters(self) -> None:
-        check_choice(self.sign, "sign", ("any", "attractive", "repulsive", None))
-        self._sign = self.sign
-        super()._check_parameters()
-        for name in ("lambda_w", "lambda_a", "beta", "tol"):
-            check_real(getattr(self, name), name, above=0.0)
-        check_real(self.bias_scale, "bias_scale", least=0.0)
-        check_choice(self.inference, "inference", ("exact", "mincut", "sdp", "spectral"))
-        if not isinstance(self.learner, STEPPING):
-            check_choice(self.learner, "learner", LEARNERS)
+        check_real(self.tol, "tol", above=0.0)
         check_whole(self.limit, "limit", least=0)
         if self.max_iter is not None:
             check_whole(self.max_iter, "max_iter", least=1)
-        if self.inference == "mincut" and self.sign not in ("attractive", None):
-            raise ValueError(
-                'inference="mincut" needs sign="attractive"; "sdp", "spectral" and "exact" take any'
-            )
+        super()._check_parameters()
 
+    def _make_decoder(self) -> BaseDecoder:
+        if self.decoder is None and self.sign not in (None, "attractive"):
+            return BranchAndBound(int(self.limit))
+        return super()._make_decoder()
 
-def _ridge_start(problem: MarginProblem) -> Floats:
-    """Return parameters of ridge regressions without a prior, as the released code starts.
+    def _solve(
+        self, problem: MarginProblem, learner: BaseLearner, report: Report | None
+    ) -> MarginSolution:
+        tight = isinstance(self._parts().oracle, Semidefinite) and self.learner == "optimal"
+        if not (tight and problem.oracles.learning.relaxes):
+            return super()._solve(problem, learner, report)
+        # The relaxation is nearly tight: its minimum is near that of the exact objective, which
+        # bounds it from below. It has the same kinks, too, at which L-BFGS alone proves little.
+        start = self._exact_minimum(problem, report)
+        return learner.solve(problem, Start(start.coef, float(start.lower.max())), report)
 
-    A label is right by a margin of one there; by one over their number in the Hamming loss.
-    """
-    model = problem.model
-    if min(problem.X.shape) > RIDGE_SIZE:
-        return np.zeros(model.size)
-    W = ridge_weights(problem.X, problem.Y, problem.share, problem.penalty, model.constant)
-    margin = 1.0 / model.n_labels if problem.loss.structure == "modular" else 1.0
-    return np.concatenate([margin * W.ravel(), np.zeros(len(model.edges))])
+    def _exact_minimum(self, problem: MarginProblem, report: Report | None) -> MarginSolution:
+        """Minimise the objective of labelings, which that of the relaxation is never below."""
+        learner = BlockDual(0.5 * self.tol)
+        if self.max_iter is not None:
+            learner.set_params(max_iter=self.max_iter)
+        oracles = Certified(self.limit).stages(problem.model, problem.loss)
+        exact = MarginProblem(
+            problem.model,
+            problem.loss,
+            oracles,
+            problem.X,
+            problem.Y,
+            problem.share,
+            problem.penalty,
+        )
+        return learner.set_params(random_state=self._seed()).solve(exact, None, report)
+
+    def _keep(self, model: Model, found: MarginSolution) -> None:
+        assert isinstance(model, LinearPairwise | SpinPairwise)
+        W, _ = model.split(found.coef)
+        self.coef_ = np.ascontiguousarray(W[:-1].T)
+        self.intercept_ = model.constant * W[-1]
+        self.couplings_ = np.zeros((model.n_labels, model.n_labels))
+        if isinstance(model, SpinPairwise):
+            self.couplings_ = -4.0 * model.prior(found.coef)
+
+    def _advice(self, problem: MarginProblem, learner: BaseLearner, found: MarginSolution) -> str:
+        """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
+        if not learner.seeks_optimum:
+            return 'use learner="optimal", or another alpha'
+        if found.n_iter >= (learner.get_params().get("max_iter") or np.inf):
+            return "raise max_iter, alpha or tol"
+        if problem.oracles.learning.relaxes:
+            return "raise alpha or tol"
+        if self.sign == "attractive" or problem.loss.structure == "modular":
+            return 'raise limit, or use oracle="sdp", which proves its own optimum'
+        return 'use oracle="sdp", which proves its own optimum, or raise tol'
+
+    def _scores(self, X: Features) -> Modular | Pairwise:
+        unary = np.asarray(X @ self.coef_.T) + self.intercept_
+        if not self._has_pairs:
+            return Modular(unary)
+        i, j = np.nonzero(np.triu(self.couplings_, 1))
+        unary -= 0.5 * self.couplings_.sum(axis=1)
+        return Pairwise(unary, np.stack([i, j], axis=1), self.couplings_[i, j])

@@ -7,36 +7,26 @@ graph cut. What the paper leaves open, and where it errs, is settled in the Note
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from scipy import sparse
 
 from colabel._parameters import check_choice, check_real, check_whole
-from colabel._progress import progress
-from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
-from colabel.learners.block_dual import BlockDual
-from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.margin import MarginProblem, MarginSolution
-from colabel.losses import BaseLoss, FBeta, make_loss
-from colabel.numerics.magnitude import check_magnitude
-from colabel.scores import Modular, Pairwise, ScoreTable
-from colabel.structured._margin_data import MarginData, MarginSettings
-from colabel.structured._margin_solution import keep_solution
+from colabel.learners import BaseLearner, CuttingPlane, MarginProblem, MarginSolution
+from colabel.losses import BaseLoss
+from colabel.models import IndependentLabels, LinearPairwise, SubmodularPairs
+from colabel.oracles import BaseOracle
+from colabel.roles import Features, Floats, Labels, Model, Report
+from colabel.scores import Modular, Pairwise
+from colabel.structured._structured import Parts, StructuredSVC
 
 __all__ = ["SubmodularSVC"]
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
-Edges = NDArray[np.int64]
 
-MAX_ITER = {"dual": 1000, "bmrm": 3000}
-
-
-class SubmodularSVC(WeightedClassifier):
+class SubmodularSVC(StructuredSVC):
     """Linear classifier with attracting pairs of labels, trained for F, predicted by graph cut.
 
     Maximises ``sum_l y_l (w_l . x + b_l) + sum_{l<m} c C_lm t_lm y_l y_m`` with ``t >= 0``, where
@@ -57,26 +47,24 @@ class SubmodularSVC(WeightedClassifier):
     pairs : float, int or None, default=None
         How many pairs are coupled, those that go together most often: a share (float), a number
         (int), or twice as many as labels (``None``).
-    loss : str or BaseLoss, default="fbeta"
-        ``"fbeta"``, ``"f1"``, ``"hamming"``, ``"jaccard"``, ``"subset"``, or a loss object.
-    beta : float, default=1.0
-        Weight of recall in ``"fbeta"``.
+    loss : str or BaseLoss, default="f1"
+        ``"f1"``, ``"f2"`` and so on, ``"hamming"``, ``"jaccard"``, ``"subset"``, or a loss object.
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others. It matters much.
     intercept_scaling : float, default=1.0
         Its value, in units of the norm of the rows.
     shift : float, default=0.0
         Added to the scores of labels in prediction (not part of the method as published).
-    oracle : {"certified", "algorithm2"}, default="certified"
-        How violated labelings are found where pairs are coupled: until they are proved the worst,
-        or as published, which finds it in less than half of the cases and costs accuracy.
-    max_cuts : int, default=1000
-        Most graph cuts for one sample in ``"certified"``.
-    solver : {"dual", "bmrm"}, default="dual"
-        Block-coordinate dual ascent, or the bundle method of the paper (with its plane corrected),
-        which reaches the same optimum later.
-    line_search : bool, default=False
-        For ``"bmrm"``.
+    oracle : str, BaseOracle or BaseDecoder, default="certified"
+        How violated labelings are found where pairs are coupled: ``"certified"`` until they are
+        proved the worst, ``"algorithm2"`` as published, which finds them in less than half of the
+        cases and costs accuracy; or another of ``colabel.oracles``.
+    limit : int, default=1000
+        Most graph cuts for one sample.
+    learner : str or BaseLearner, default="optimal"
+        ``"optimal"`` is block-coordinate dual ascent; ``"bmrm"`` the bundle method of the paper
+        (with its plane corrected), which reaches the same optimum later. Or another of
+        ``colabel.learners``.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is the best labeling: a graph cut, or a threshold without couplings.
     empty : {"allow", "forbid"}, default="allow"
@@ -84,7 +72,8 @@ class SubmodularSVC(WeightedClassifier):
     tol : float, default=1e-3
         Training stops where the duality gap is this share of the objective.
     max_iter : int or None, default=None
-        Most passes over the data; ``None`` is 1000, 3000 for ``"bmrm"``.
+        Most passes over the data; ``None`` is 1000, 3000 for ``"bmrm"``. A learner that is an
+        object has ``tol`` and ``max_iter`` of its own.
     warm_start : bool, default=False
         Begin with what the last ``fit`` found, if it was given the same data. Quick for falling
         ``alpha``.
@@ -114,7 +103,8 @@ class SubmodularSVC(WeightedClassifier):
         The same by Algorithm 3 of the paper, with ``oracle="algorithm2"`` only (empty otherwise).
         It takes longer than finding the labelings.
     n_iter_ : int
-        Passes over the data; with ``line_search`` iterations, of up to ten passes each.
+        Passes over the data; with the line search of ``CuttingPlane`` iterations, of up to ten
+        passes each.
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.
 
@@ -145,9 +135,6 @@ class SubmodularSVC(WeightedClassifier):
     True
     """
 
-    _decoder: ClassVar[str] = "subset"
-    _attractive: ClassVar[bool] = True
-
     def __init__(
         self,
         alpha: float = 1e-2,
@@ -155,36 +142,32 @@ class SubmodularSVC(WeightedClassifier):
         couplings: str | None = "cooccurrence",
         coupling_scale: float = 1.0,
         pairs: float | int | None = None,
-        loss: str | BaseLoss = "fbeta",
-        beta: float = 1.0,
+        loss: str | BaseLoss = "f1",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         shift: float = 0.0,
-        oracle: str = "certified",
-        max_cuts: int = 1000,
-        solver: str = "dual",
-        line_search: bool = False,
+        oracle: str | BaseOracle | BaseDecoder = "certified",
+        limit: int = 1000,
+        learner: str | BaseLearner = "optimal",
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         tol: float = 1e-3,
         max_iter: int | None = None,
         warm_start: bool = False,
         verbose: bool = False,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.alpha = alpha
         self.couplings = couplings
         self.coupling_scale = coupling_scale
         self.pairs = pairs
         self.loss = loss
-        self.beta = beta
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.shift = shift
         self.oracle = oracle
-        self.max_cuts = max_cuts
-        self.solver = solver
-        self.line_search = line_search
+        self.limit = limit
+        self.learner = learner
         self.decoder = decoder
         self.empty = empty
         self.tol = tol
@@ -193,59 +176,48 @@ class SubmodularSVC(WeightedClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    @property
-    def _table(self) -> type[ScoreTable]:  # type: ignore[override]
-        coupled = getattr(self, "_coupled", self.couplings is not None)  # as fitted, if it is
-        return Pairwise if coupled else Modular
+    def _parts(self) -> Parts:
+        model = IndependentLabels()
+        if self.couplings is not None:
+            model = SubmodularPairs(pairs=self.pairs, coupling_scale=self.coupling_scale)
+        model.set_params(fit_intercept=self.fit_intercept, intercept_scaling=self.intercept_scaling)
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "limit": self.limit}
+        return Parts.of(model, self.loss, self.oracle, self.learner, **settings)
 
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight: Floats | None = given["sample_weight"]
-        check_magnitude(X)
-        self._learn(MarginData(X, Y, weight, self._settings()), self.alpha, self.coupling_scale)
+    def _check_parameters(self) -> None:
+        check_choice(self.couplings, "couplings", ("cooccurrence", None))
+        check_real(self.shift, "shift")
+        check_real(self.tol, "tol", above=0.0)
+        check_whole(self.limit, "limit", least=0)
+        if self.max_iter is not None:
+            check_whole(self.max_iter, "max_iter", least=1)
+        super()._check_parameters()
+
+    def _fit(self, X: Features, Y: Labels, **given: Floats | None) -> None:
+        super()._fit(X, Y, **given)
         self._shift = float(self.shift)
 
-    def _learn(self, data: MarginData, alpha: float, scale: float) -> None:
-        problem = data.problem(alpha, scale)
-        state = self._last_state(data, scale) if self.warm_start else None
-        with progress(self.verbose, type(self).__name__) as report:
-            found = self._learner().solve(problem, state, report)
-        if self.warm_start:
-            self._warm = (self._warm_key(scale), data, found.state)
-        self._keep(problem, found)
+    def _solve(
+        self, problem: MarginProblem, learner: BaseLearner, report: Report | None
+    ) -> MarginSolution:
+        if not self.warm_start:
+            return super()._solve(problem, learner, report)
+        key = self._warm_key(learner)
+        last, rows, state = getattr(self, "_warm", (None, None, None))
+        fits = key == last and rows is not None and rows.same(problem)
+        found = learner.solve(problem, state if fits else None, report)
+        self._warm = key, _Rows(problem.X, problem.Y, problem.share), found.state
+        return found
 
-    def _last_state(self, data: MarginData, scale: float) -> Any:
-        """Return what the last fit found, where it can be used."""
-        key, before, state = getattr(self, "_warm", (None, None, None))
-        fits = key == self._warm_key(scale) and before is not None and data.same(before)
-        return state if fits else None
-
-    def _warm_key(self, scale: float) -> str:
+    def _warm_key(self, learner: BaseLearner) -> str:
         """Tell apart what cannot start from one another: only planes depend on the scale."""
-        return repr((self._settings(), self.solver, scale if self.solver == "bmrm" else None))
+        parts = self._parts()
+        if not isinstance(learner, CuttingPlane) and parts.model.has_pairs:
+            parts.model.set_params(coupling_scale=1.0)
+        return repr((type(learner).__name__, parts.model, parts.loss, parts.oracle))
 
-    def _learner(
-        self, tol: float | None = None, most: int | None = None
-    ) -> BlockDual | CuttingPlane:
-        tol = self.tol if tol is None else tol
-        most = self._most() if most is None else most
-        if self.solver == "bmrm":
-            return CuttingPlane(tol, most, self.line_search)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return BlockDual(tol, most, random_state=seed)
-
-    def _most(self) -> int:
-        """Return the most passes."""
-        return MAX_ITER[self.solver] if self.max_iter is None else int(self.max_iter)
-
-    def _settings(self) -> MarginSettings:
-        loss = FBeta(self.beta) if self.loss == "fbeta" else make_loss(self.loss)
-        intercept = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        return MarginSettings(
-            loss, self.couplings is not None, self.pairs, intercept, self.oracle, self.max_cuts
-        )
-
-    def _keep(self, problem: MarginProblem, found: MarginSolution) -> None:
-        model = problem.model
+    def _keep(self, model: Model, found: MarginSolution) -> None:
+        assert isinstance(model, LinearPairwise)
         W, _ = model.split(found.coef)
         self.coef_ = np.ascontiguousarray(W[:-1].T)
         self.intercept_ = model.constant * W[-1]
@@ -253,39 +225,42 @@ class SubmodularSVC(WeightedClassifier):
         i, j = model.edges.T
         self.couplings_[i, j] = self.couplings_[j, i] = model.couplings(found.coef)
         self.certified_algorithm3_ = found.proved
-        keep_solution(self, found, self._advice(found))
 
-    def _advice(self, found: MarginSolution) -> str:
+    def _advice(self, problem: MarginProblem, learner: BaseLearner, found: MarginSolution) -> str:
         """Say what keeps the gap open: too few passes, or labelings not proved the worst."""
-        if found.n_iter >= self._most():
+        if found.n_iter >= (learner.get_params().get("max_iter") or np.inf):
             return "raise max_iter, alpha or tol"
-        if self.oracle == "algorithm2":
+        if problem.oracles.certificate is not None:
             return 'use oracle="certified", or raise tol'
-        return "raise max_cuts, alpha or tol"
+        return "raise limit, alpha or tol"
 
-    def _scores(self, X: Any) -> Modular | Pairwise:
+    def _scores(self, X: Features) -> Modular | Pairwise:
         unary = np.asarray(X @ self.coef_.T) + (self.intercept_ + self._shift)
         i, j = np.nonzero(np.triu(self.couplings_, 1))
         return self._make_table(unary, np.stack([i, j], axis=1), self.couplings_[i, j])
 
-    def _make_table(self, unary: Floats, edges: Edges, couplings: Floats) -> Modular | Pairwise:
-        return Pairwise(unary, edges, couplings) if self._coupled else Modular(unary)
+    def _make_table(
+        self, unary: Floats, edges: NDArray[np.int64], couplings: Floats
+    ) -> Modular | Pairwise:
+        return Pairwise(unary, edges, couplings) if self._has_pairs else Modular(unary)
 
-    def _check_parameters(self) -> None:
-        self._coupled = self.couplings is not None
-        super()._check_parameters()
-        for name in ("alpha", "coupling_scale", "beta", "intercept_scaling", "tol"):
-            check_real(getattr(self, name), name, above=0.0)
-        check_real(self.shift, "shift")
-        check_choice(self.couplings, "couplings", ("cooccurrence", None))
-        check_choice(self.oracle, "oracle", ("certified", "algorithm2"))
-        check_choice(self.solver, "solver", ("dual", "bmrm"))
-        if self.oracle == "algorithm2" and not isinstance(self._settings().loss, FBeta):
-            raise ValueError('oracle="algorithm2" can add loss="fbeta" only; use "certified"')
-        if self.max_iter is not None:
-            check_whole(self.max_iter, "max_iter", least=1)
-        check_whole(self.max_cuts, "max_cuts", least=0)
-        if isinstance(self.pairs, Integral):
-            check_whole(self.pairs, "pairs", least=0)
-        elif self.pairs is not None:
-            check_real(self.pairs, "pairs", least=0.0, most=1.0)
+
+class _Rows(NamedTuple):
+    """The rows that a fit was given."""
+
+    X: sparse.csr_array
+    Y: Labels
+    share: Floats
+
+    def same(self, problem: MarginProblem) -> bool:
+        """Whether the rows are those of ``problem``."""
+        return (
+            self.Y.shape == problem.Y.shape
+            and self.X.shape == problem.X.shape
+            and self.X.nnz == problem.X.nnz
+            and np.array_equal(self.X.data, problem.X.data)
+            and np.array_equal(self.X.indptr, problem.X.indptr)
+            and np.array_equal(self.X.indices, problem.X.indices)
+            and np.array_equal(self.Y, problem.Y)
+            and np.array_equal(self.share, problem.share)
+        )

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._parameters import check_real, check_whole
 from colabel.decoders import BaseDecoder
-from colabel.losses import BaseLoss
+from colabel.losses import BaseLoss, make_loss
+from colabel.models import LinearPairwise
+from colabel.numerics.distinct_rows import distinct_rows
 from colabel.numerics.magnitude import check_magnitude
-from colabel.structured._margin_data import MarginData, MarginSettings
-from colabel.structured._submodular import Labels, SubmodularSVC
+from colabel.oracles import BaseOracle
+from colabel.roles import Features, Floats, Labels
+from colabel.structured._structured import Parts
+from colabel.structured._submodular import SubmodularSVC
 
 __all__ = ["SubmodularSVCCV"]
-
-Floats = NDArray[np.float64]
 
 ALPHAS = tuple(10.0 ** (-0.5 * k) for k in range(2, 11))
 SCALES = (0.3, 1.0, 3.0)
@@ -51,7 +53,7 @@ class SubmodularSVCCV(SubmodularSVC):
         before the gap is, and the path goes on from there.
     tune_shift : bool, default=False
         Choose ``shift`` too, on the held-out scores of each setting.
-    couplings, pairs, loss, beta, fit_intercept, intercept_scaling, oracle, max_cuts : optional
+    couplings, pairs, loss, fit_intercept, intercept_scaling, oracle, limit : optional
         See ``SubmodularSVC``.
     decoder, empty, tol, max_iter, verbose : optional
         See ``SubmodularSVC``.
@@ -97,12 +99,11 @@ class SubmodularSVCCV(SubmodularSVC):
         tune_shift: bool = False,
         couplings: str | None = "cooccurrence",
         pairs: float | int | None = None,
-        loss: str | BaseLoss = "fbeta",
-        beta: float = 1.0,
+        loss: str | BaseLoss = "f1",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        oracle: str = "certified",
-        max_cuts: int = 1000,
+        oracle: str | BaseOracle | BaseDecoder = "certified",
+        limit: int = 1000,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         tol: float = 1e-3,
@@ -115,11 +116,10 @@ class SubmodularSVCCV(SubmodularSVC):
             couplings=couplings,
             pairs=pairs,
             loss=loss,
-            beta=beta,
             fit_intercept=fit_intercept,
             intercept_scaling=intercept_scaling,
             oracle=oracle,
-            max_cuts=max_cuts,
+            limit=limit,
             decoder=decoder,
             empty=empty,
             tol=tol,
@@ -135,18 +135,27 @@ class SubmodularSVCCV(SubmodularSVC):
         self.tune_shift = tune_shift
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, Y: Labels, **given: Any) -> None:
-        weight: Floats | None = given["sample_weight"]
+    def _fit(self, X: Features, Y: Labels, **given: Floats | None) -> None:
+        weight = given["sample_weight"]
         check_magnitude(X)
-        settings = self._settings()
         self.alphas_ = np.sort(np.asarray(ALPHAS if self.alphas is None else self.alphas))[::-1]
+        folds = self._folds(X, Y, weight)
+        self._search(folds)
+        for fold in folds:
+            fold.state = None
+        parts = self._scaled_parts(self.coupling_scale_)
+        self._learn(parts, *distinct_rows(X, Y, weight), self.alpha_)
+        self._shift = self.shift_
+
+    def _search(self, folds: list[_Fold]) -> None:
+        """Walk down the penalties for each scale; keep the best."""
         scales = [float(c) for c in self.coupling_scales] if self.couplings is not None else [1.0]
-        folds = self._folds(X, Y, weight, settings)
         self.cv_losses_ = np.full((len(scales), len(self.alphas_), len(folds)), np.nan)
         self.cv_loss_ = np.inf
         for c, scale in enumerate(scales):
+            parts = self._scaled_parts(scale, tol=self.search_tol, max_iter=self.search_max_iter)
             for a, alpha in enumerate(self.alphas_.tolist()):
-                self._fit_folds(folds, alpha, scale)
+                self._fit_folds(folds, parts, alpha)
                 shift, self.cv_losses_[c, a] = self._choose_shift(folds)
                 loss = _mean(self.cv_losses_[c, a], folds)
                 if loss < self.cv_loss_:
@@ -154,29 +163,31 @@ class SubmodularSVCCV(SubmodularSVC):
                     self.alpha_, self.coupling_scale_ = alpha, scale
                 if _has_turned(self.cv_losses_[c, : a + 1]):
                     break
-        self._learn(MarginData(X, Y, weight, settings), self.alpha_, self.coupling_scale_)
-        self._shift = self.shift_
 
-    def _folds(
-        self, X: Any, Y: Labels, weight: Floats | None, settings: MarginSettings
-    ) -> list[_Fold]:
+    def _scaled_parts(self, scale: float, **settings: float) -> Parts:
+        """Return the parts with a scale of the couplings, and settings of the learner."""
+        parts = self._parts()
+        if parts.model.has_pairs:
+            parts.model.set_params(coupling_scale=scale)
+        return replace(parts, settings={**parts.settings, **settings})
+
+    def _folds(self, X: Features, Y: Labels, weight: Floats | None) -> list[_Fold]:
         if len(Y) < 2:
             raise ValueError("SubmodularSVCCV needs at least 2 samples (n_samples = 1 is too few)")
         n_folds = 5 if self.cv is None else self.cv
         if isinstance(n_folds, Integral):
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            cv = KFold(min(int(n_folds), len(Y)), shuffle=True, random_state=seed)
+            cv = KFold(min(int(n_folds), len(Y)), shuffle=True, random_state=self._seed())
         else:
             cv = check_cv(self.cv)
         weight = np.ones(len(Y)) if weight is None else weight
         parts = [(train, test) for train, test in cv.split(X, Y) if weight[test].any()]
         if not all(weight[train].any() for train, _ in parts):
             raise ValueError("the training rows of a fold have no weight; choose another cv")
-        return [_Fold(X, Y, weight, train, test, settings) for train, test in parts]
+        return [_Fold(X, Y, weight, train, test) for train, test in parts]
 
-    def _fit_folds(self, folds: list[_Fold], alpha: float, scale: float) -> None:
-        learner = self._learner(self.search_tol, int(self.search_max_iter))
-        work = (delayed(fold.fit)(learner, alpha, scale) for fold in folds)
+    def _fit_folds(self, folds: list[_Fold], parts: Parts, alpha: float) -> None:
+        seed = self._seed()
+        work = (delayed(fold.fit)(parts, alpha, seed) for fold in folds)
         Parallel(n_jobs=self.n_jobs, prefer="threads")(work)
 
     def _choose_shift(self, folds: list[_Fold]) -> tuple[float, Floats]:
@@ -196,9 +207,9 @@ class SubmodularSVCCV(SubmodularSVC):
 
     def _held_out(self, fold: _Fold, shift: float) -> float:
         """Return the mean loss on the held-out rows of a fold, labelled as ``predict`` would."""
-        table = self._make_table(fold.unary + shift, fold.model.edges, fold.couplings)
+        table = self._make_table(fold.unary + shift, fold.edges, fold.couplings)
         labels = self._decode_table(table, None).labels
-        losses = fold.data.settings.loss.value(fold.Y, labels)
+        losses = make_loss(self.loss).value(fold.Y, labels)
         return float(fold.share @ losses / fold.share.sum())
 
     def _check_parameters(self) -> None:
@@ -217,24 +228,24 @@ class _Fold:
 
     def __init__(
         self,
-        X: Any,
+        X: Features,
         Y: Labels,
         weight: Floats,
         train: NDArray[np.int64],
         test: NDArray[np.int64],
-        settings: MarginSettings,
     ) -> None:
-        self.data = MarginData(X[train], Y[train], weight[train], settings)
+        self.rows = distinct_rows(X[train], Y[train], weight[train])
         self.X, self.Y, self.share = X[test], Y[test], weight[test]
-        self.state: Any = None
+        self.state: object = None
 
-    def fit(self, learner: Any, alpha: float, scale: float) -> None:
+    def fit(self, parts: Parts, alpha: float, seed: int) -> None:
         """Fit, starting from the last fit."""
-        problem = self.data.problem(alpha, scale)
+        problem, learner = parts.join(*self.rows, alpha, seed)
         found = learner.solve(problem, self.state)
-        self.state, self.model = found.state, problem.model
-        self.unary = np.asarray(self.model.unary(self.X, found.coef))
-        self.couplings = self.model.couplings(found.coef)
+        self.state, model = found.state, problem.model
+        assert isinstance(model, LinearPairwise)
+        self.unary = model.unary(self.X, found.coef)
+        self.edges, self.couplings = model.edges, model.couplings(found.coef)
 
 
 def _mean(losses: Floats, folds: list[_Fold]) -> float:

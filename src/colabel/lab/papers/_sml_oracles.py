@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colabel.datasets import load
 from colabel.decoders import Exhaustive
-from colabel.decoders.certificate import algorithm_3
-from colabel.learners.augment import loss_augmented
-from colabel.learners.cutting_plane import CuttingPlane
-from colabel.learners.margin import MarginProblem, Violations
+from colabel.learners import CuttingPlane, MarginProblem
+from colabel.learners.margin import Violations
 from colabel.losses import FBeta
-from colabel.structured._margin_data import MarginData, MarginSettings
+from colabel.models import SubmodularPairs
+from colabel.numerics.distinct_rows import distinct_rows
+from colabel.oracles import Algorithm2, BaseOracle, Certified, loss_augmented
+from colabel.results import Decoded
+from colabel.roles import Features, Labels, Stage
+from colabel.scores import Pairwise
 
 __all__ = ["QUANTITIES", "trace_oracles"]
 
@@ -64,16 +68,17 @@ def trace_oracles(
     train = load(f"{data}:train")
     rows = np.random.RandomState(seed).permutation(len(train.Y))[:n_rows]
     X, Y = train.X[np.sort(rows)], np.asarray(train.Y[np.sort(rows)], dtype=np.int8)
+    distinct = distinct_rows(X, Y, None)
+    spec = SubmodularPairs(pairs=pairs, coupling_scale=coupling_scale)
     found: dict[str, list[float]] = {}
-    for name, oracle in (("Alg. 2", "algorithm2"), ("ours", "certified")):
-        settings = MarginSettings(FBeta(), True, pairs, 1.0, oracle, 1000)
-        problem = MarginData(X, Y, None, settings).problem(alpha, coupling_scale)
-        judged = _Judged(problem)
+    oracles: dict[str, BaseOracle] = {"Alg. 2": Algorithm2(), "ours": Certified()}
+    for name, oracle in oracles.items():
+        judged = _Judged(*distinct, spec, oracle, alpha)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             CuttingPlane(tol=1e-6, max_iter=max_iter).solve(judged)
         exact, certified, short = np.array(judged.shares).T.tolist()
-        proof = "Alg. 3: certified" if oracle == "algorithm2" else "ours: certified"
+        proof = f"{name}: certified" if name == "ours" else "Alg. 3: certified"
         found |= {f"{name}: exact": exact, proof: certified, f"{name}: objective short": short}
     return found
 
@@ -85,27 +90,37 @@ class _Judged(MarginProblem):
     that is missed. The oracle judged is the one to learn with, from the beginning.
     """
 
-    def __init__(self, problem: MarginProblem) -> None:
-        _, oracle, strongest = problem.oracles
-        weight, data = problem.share, (problem.X, problem.Y)
-        oracles = (oracle, oracle, strongest)
-        super().__init__(problem.model, problem.loss, oracles, *data, weight, problem.penalty)
+    def __init__(
+        self,
+        X: Features,
+        Y: Labels,
+        weight: Floats,
+        spec: SubmodularPairs,
+        oracle: BaseOracle,
+        alpha: float,
+    ) -> None:
+        model, penalty = spec.build(X, Y, weight, alpha)
+        stages = oracle.stages(model, FBeta())
+        self.certificate = stages.certificate
+        # The certificate is asked here, not by the learner.
+        stages = replace(stages, quick=stages.learning, certificate=None)
+        super().__init__(model, FBeta(), stages, X, Y, weight, penalty)
         self.shares: list[tuple[float, float, float]] = []
 
-    def violations(self, theta: Floats, oracle: int) -> Violations:
-        if oracle == 1:
+    def violations(self, theta: Floats, oracle: Stage) -> Violations:
+        if oracle is self.oracles.learning:
             self.shares.append(self._judge(theta))
         return super().violations(theta, oracle)
 
     def _judge(self, theta: Floats) -> tuple[float, float, float]:
         table = self.model.scores(self.X, theta)
-        decoder = self.oracles[1]
-        found = loss_augmented(decoder, self.loss, table, self.Y)
+        assert isinstance(table, Pairwise)
+        found = self.oracles.learning.find(table, self.loss, self.Y)
+        assert isinstance(found, Decoded)
         best = loss_augmented(Exhaustive(), self.loss, table, self.Y)
-        if decoder.augmentation == "alg2":
-            proved = algorithm_3(table, self.Y, found.labels, self.loss.counts_table)
-        else:
-            proved = found.certified
+        proved = found.certified
+        if self.certificate is not None:
+            proved = self.certificate(table, self.Y, found.labels, self.loss)
         exact = found.value >= best.value - 1e-9 * np.maximum(1.0, np.abs(best.value))
         rest = self.ridge(theta) - float(self.truth @ theta)
         objective = float(self.share @ best.value) + rest

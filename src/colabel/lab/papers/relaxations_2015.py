@@ -25,10 +25,10 @@ HELD_OUT = 0.2
 # In units of the mean squared norm of the rows, which are as they are, or of norm 1.
 ROWS = ("passthrough", Normalizer())
 PENALTIES: dict[str, Space] = {
-    "hamming": {"svm__lambda_w": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4), "rows": ROWS},
-    "f1": {"svm__lambda_w": (3e-2, 1e-2, 3e-3, 1e-3, 3e-4), "rows": ROWS},
+    "hamming": {"svm__alpha": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4), "rows": ROWS},
+    "f1": {"svm__alpha": (3e-2, 1e-2, 3e-3, 1e-3, 3e-4), "rows": ROWS},
 }
-PRIOR: Space = {"svm__lambda_a": (1.0, 0.1)}
+PRIOR: Space = {"svm__coupling_alpha": (1.0, 0.1)}
 # Share of the label pairs that are coupled in [20]: half on yeast, a twentieth elsewhere, as there.
 PAIRS = {"yeast": 0.5, "enron": 0.05, "medical": 0.05, "bibtex": 0.05}
 ALPHAS: Space = {"svm__alpha": (3e-2, 1e-2, 3e-3, 1e-3, 3e-4), "rows": ROWS}
@@ -36,26 +36,26 @@ SCALES: Space = {"svm__coupling_scale": (0.3, 1.0, 3.0)}
 # Fewer settings where a fit takes long: with a prior, and without.
 FEWER: dict[str, dict[str, Space]] = {
     "hamming": {
-        "enron": {"svm__lambda_a": (0.1,)},
+        "enron": {"svm__coupling_alpha": (0.1,)},
         # One wrong label of many is a small loss, and A has to be as small.
         "bibtex": {
-            "svm__lambda_w": (3e-4, 1e-4),
-            "svm__lambda_a": (30.0,),
+            "svm__alpha": (3e-4, 1e-4),
+            "svm__coupling_alpha": (30.0,),
             "rows": ("passthrough",),
         },
     },
     "f1": {
-        "enron": {"svm__lambda_a": (0.1,)},
+        "enron": {"svm__coupling_alpha": (0.1,)},
         "bibtex": {
-            "svm__lambda_w": (3e-4, 1e-4),
-            "svm__lambda_a": (0.1,),
+            "svm__alpha": (3e-4, 1e-4),
+            "svm__coupling_alpha": (0.1,),
             "rows": (Normalizer(),),
         },
     },
 }
 FEW_WITHOUT: dict[str, Space] = {
-    "hamming": {"svm__lambda_w": (3e-4, 1e-4), "rows": ("passthrough",)},
-    "f1": {"svm__lambda_w": (3e-4, 1e-4)},
+    "hamming": {"svm__alpha": (3e-4, 1e-4), "rows": ("passthrough",)},
+    "f1": {"svm__alpha": (3e-4, 1e-4)},
 }
 # And few passes where one takes seconds.
 TEN_PASSES = {"bibtex": {"max_iter": 10}}
@@ -163,7 +163,7 @@ def _mixture(name: str) -> Entry:
 
 def _quick(entries: tuple[Entry, ...], names: tuple[str, ...]) -> tuple[Entry, ...]:
     """Keep some columns, and search less."""
-    few = {"estimator__C": (0.1, 1.0), "svm__lambda_w": (1e-2, 1e-3), "svm__lambda_a": (0.1,)}
+    few = {"estimator__C": (0.1, 1.0), "svm__alpha": (1e-2, 1e-3), "svm__coupling_alpha": (0.1,)}
     return tuple(
         replace(entry, space={key: few[key] for key in entry.space if key in few})
         for entry in entries
@@ -303,7 +303,7 @@ TABLE_4 = register(
 
 # Where the loss is F1, the semidefinite relaxation is solved for several numbers of labels.
 BRIEF = {"yeast": 10, "medical": 20, "enron": 5}
-FEW: Space = {"svm__lambda_w": (1e-2, 1e-3), "svm__lambda_a": (0.1,), "rows": (Normalizer(),)}
+FEW: Space = {"svm__alpha": (1e-2, 1e-3), "svm__coupling_alpha": (0.1,), "rows": (Normalizer(),)}
 
 
 def _brief(name: str, method: str) -> Entry:

@@ -1,21 +1,36 @@
-"""Ridge regression of labels: where the published learner starts."""
+"""Ridge regressions of labels: where learners that take a fixed number of steps start."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import solve
 
-__all__ = ["ridge_weights"]
+from colabel.learners.margin import MarginProblem
+from colabel.roles import Floats, Labels
 
-Floats = NDArray[np.float64]
+__all__ = ["ridge_start", "ridge_weights"]
+
+# Rows or features beyond which no ridge regression is solved to start from.
+RIDGE_SIZE = 5000
+
+
+def ridge_start(problem: MarginProblem) -> Floats:
+    """Return parameters of ridge regressions without pairs, as the code of the 2015 paper starts.
+
+    A label is right by a margin of one there; by one over their number in a modular loss. Zeros
+    where there are too many rows and features.
+    """
+    model = problem.model
+    if min(problem.X.shape) > RIDGE_SIZE:
+        return np.zeros(model.size)
+    W = ridge_weights(problem.X, problem.Y, problem.share, problem.penalty, model.constant)
+    margin = 1.0 / model.n_labels if problem.loss.structure == "modular" else 1.0
+    return np.concatenate([margin * W.ravel(), np.zeros(model.size - model.n_unary)])
 
 
 def ridge_weights(
-    X: Any, Y: NDArray[np.int8], share: Floats, penalty: float, constant: float
+    X: sparse.csr_array, Y: Labels, share: Floats, penalty: float, constant: float
 ) -> Floats:
     """Minimise ``penalty/2 |W|^2 + sum_n share_n/2 |W'x_n - y_n|^2`` for labels in {-1, +1}.
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
-from colabel.linear.ridge import ridge_weights
+from colabel.learners.ridge_start import ridge_weights
 
 
 def random_data(seed, n, d, V=3):
