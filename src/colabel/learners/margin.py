@@ -170,12 +170,10 @@ class MarginProblem:
         """Whether there is no stronger bound than that of an oracle."""
         return oracle is self.oracles.proof
 
-    def tables(
-        self, theta: Floats, rows: NDArray[np.int64], step: int
-    ) -> Iterator[tuple[NDArray[np.int64], Modular | Pairwise]]:
-        """Score the samples ``rows``, at most ``step`` of them at a time."""
-        for i in range(0, len(rows), step):
-            some = rows[i : i + step]
+    def tables(self, theta: Floats, step: int) -> Iterator[tuple[slice, Modular | Pairwise]]:
+        """Score all samples, at most ``step`` of them at a time."""
+        for i in range(0, self.n_samples, step):
+            some = slice(i, i + step)
             yield some, self.model.scores(self.features[some], theta)
 
     def violations(self, theta: Floats, oracle: Stage) -> Violations:
@@ -186,7 +184,7 @@ class MarginProblem:
     def _sum_labelings(self, theta: Floats, oracle: Stage) -> Violations:
         parts = []
         step = max(1, CELLS // self.model.n_labels)
-        for some, table in self.tables(theta, np.arange(self.n_samples), step):
+        for some, table in self.tables(theta, step):
             part = oracle.find(table, self.loss, self.Y[some])
             assert isinstance(part, Decoded)
             parts.append(part)
@@ -206,7 +204,7 @@ class MarginProblem:
         first, second = np.empty((self.n_samples, n_labels)), np.zeros((n_labels, n_labels))
         risk, upper = 0.0, 0.0
         step = max(1, RELAXED_CELLS // n_labels**2)
-        for rows, table in self.tables(theta, np.arange(self.n_samples), step):
+        for rows, table in self.tables(theta, step):
             found = oracle.find(table, self.loss, self.Y[rows])
             assert isinstance(found, RelaxedSolution)
             share = self.share[rows]
