@@ -13,7 +13,6 @@ DataFrame                     int8 array, names kept          DataFrame with the
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,13 +23,18 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["TargetFormat", "count_labels", "dense_labels", "encode_target", "label_columns"]
+from colabel.messages import warn_user
+
+__all__ = [
+    "TargetFormat",
+    "count_labels",
+    "dense_labels",
+    "encode_target",
+    "label_columns",
+    "warn_of_column_vector",
+]
 
 Kind = Literal["array", "sparse", "frame", "binary", "multiclass"]
-COLUMN_VECTOR = (
-    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-    "(n_samples,), for example using ravel()."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +118,21 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
     if array.ndim != 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
     if array.shape[1] == 1 and not _is_binary(array):
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=3)
+        warn_of_column_vector()
         return _encode_classes(array.ravel())
     if frame is not None:
         return _encode_frame(Y, frame, array)
     labels = _binary_matrix(array, range(array.shape[1]))
     return labels, TargetFormat("array", np.arange(labels.shape[1]), _label_dtype(array.dtype))
+
+
+def warn_of_column_vector() -> None:
+    """Warn, as scikit-learn does, of one column of classes where a vector is meant."""
+    warn_user(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+    )
 
 
 def dense_labels(Y: Any) -> NDArray[np.int8]:

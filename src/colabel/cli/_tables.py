@@ -22,7 +22,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from colabel.cli._text import number, printable, shown
+from colabel.cli._text import number, shown
+from colabel.messages import printable
 
 if TYPE_CHECKING:
     from colabel.lab.compare import Row

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel._parameters import check_whole
-from colabel.mixture import Explanation, explain
-from colabel.mixture._explain import NEAR_ZERO
+from colabel.mixture import NEAR_ZERO, Explanation, explain
 from colabel.plot._pyplot import pyplot
 
 __all__ = ["components"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.plot._names import elide, place_names
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide, place_names
 
 __all__ = ["pareto_front", "time_accuracy"]
 
