@@ -55,7 +55,9 @@ def did_you_mean(name: object, known: Iterable[str], otherwise: str | None = Non
     close = [names[one] for one in get_close_matches(str(name).lower(), names, n=3)]
     if close:
         return f"; did you mean {' or '.join(close)}?"
-    return f"; {otherwise or 'there is ' + ', '.join(names.values())}"
+    if otherwise is None:
+        otherwise = f"there is {', '.join(names.values())}"
+    return f"; {otherwise}" if otherwise else ""
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

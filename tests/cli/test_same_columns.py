@@ -248,7 +248,7 @@ def test_a_wide_libsvm_file_is_read_where_its_width_is_given(run, fails, tmp_pat
     width = ("--n-features", far)
     outcome = run("info", "far.svm", *width, "--json")
     assert json.loads(outcome.out)["n_features"] == far
-    assert "does not fit --n-features 9" in fails(2, "info", "far.svm", "--n-features", 9)
+    assert "does not fit into 9 features" in fails(2, "info", "far.svm", "--n-features", 9)
     (tmp_path / "x.csv").write_text("a\n1\n")
     assert "--n-features has no meaning for csv files" in fails(2, "info", "x.csv", *width)
     assert "--n-features is for files" in fails(2, "info", "yeast", *width)

@@ -1,19 +1,40 @@
-"""Which columns of a file are labels, said in one text, as the option ``--labels`` has it."""
+"""Which columns of a file are labels, as one text, which the option ``--labels`` takes."""
 
 from __future__ import annotations
 
 import csv
 from typing import Any
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets._load import load
 from colabel.exceptions import DataFormatError, UnknownNameError
 
-__all__ = ["is_unknown", "load_labelled", "parse_names"]
+__all__ = ["load_labelled"]
 
 
-def parse_names(text: str) -> list[str]:
-    """Read names separated by commas; one that has a comma itself stands in double quotes."""
+def load_labelled(name: str, text: str, **options: Any) -> Dataset:
+    """Load a file whose labels a text names.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    text : str
+        Names separated by commas, those with a comma in double quotes; or how many of the first
+        (negative: last) columns are labels, unless a column is called by that number.
+    **options : dict
+        Other arguments of ``load``.
+    """
+    try:
+        return load(name, labels=_names(text), **options)
+    except DataFormatError as error:
+        count = _count(text)
+        if count is None or error.kind != "unknown label":
+            raise
+    return load(name, labels=count, **options)
+
+
+def _names(text: str) -> list[str]:
     try:
         names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
     except csv.Error as error:
@@ -21,22 +42,6 @@ def parse_names(text: str) -> list[str]:
     if not any(names):
         raise UnknownNameError("--labels names no column")
     return names
-
-
-def load_labelled(name: str, text: str, **options: Any) -> Dataset:
-    """Load a file with the labels chosen; a number counts columns unless it is a column's name."""
-    try:
-        return load(name, labels=parse_names(text), **options)
-    except DataFormatError as error:
-        count = _count(text)
-        if count is None or not is_unknown(error):
-            raise
-    return load(name, labels=count, **options)
-
-
-def is_unknown(error: DataFormatError) -> bool:
-    """Say whether a file was refused because it lacks a label that was asked for."""
-    return error.line is None and error.reason.endswith(" is no attribute of the data file")
 
 
 def _count(text: str) -> int | None:

@@ -17,7 +17,6 @@ from colabel.datasets.formats._columns import Coding, Columns, by_group, short
 from colabel.datasets.formats._numbers import MISSING, Tokens, numbers, scan
 from colabel.datasets.formats._stream import Block, decode
 from colabel.datasets.formats._tokens import LineError, Token
-from colabel.exceptions import DataFormatError
 
 __all__ = ["DenseRows", "as_slice", "encode_token", "wrong_width"]
 
@@ -165,7 +164,7 @@ class DenseRows:
             try:
                 row = self._row(decode(raw))
             except LineError as error:
-                raise DataFormatError(str(self.path), error.reason, number, error.column) from error
+                raise error.at(self.path, number) from error
             if row:
                 rows.append(row)
         return np.array(rows, np.float64).reshape(len(rows), self.columns.width)

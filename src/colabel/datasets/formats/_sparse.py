@@ -14,7 +14,6 @@ from colabel.datasets.formats._dense import encode_token
 from colabel.datasets.formats._numbers import Tokens, integers, numbers, scan
 from colabel.datasets.formats._stream import Block, decode
 from colabel.datasets.formats._tokens import LineError, Token, arff_sparse
-from colabel.exceptions import DataFormatError
 
 __all__ = ["Entries", "SparseRows"]
 
@@ -148,7 +147,7 @@ class SparseRows:
                 found = sorted(self._pair(*pair) for pair in pairs)
                 _refuse_repeats(found)
             except LineError as error:
-                raise DataFormatError(str(self.path), error.reason, number, error.column) from error
+                raise error.at(self.path, number) from error
             index.extend(i for i, _, _ in found)
             cell.extend(value for _, _, value in found)
             count.append(len(found))

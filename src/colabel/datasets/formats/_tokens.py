@@ -7,7 +7,10 @@ wrong with it. Every pattern here is linear in the line's length.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
+
+from colabel.exceptions import DataFormatError
 
 __all__ = [
     "LineError",
@@ -38,6 +41,10 @@ class LineError(ValueError):
     def __init__(self, reason: str, column: int) -> None:
         super().__init__(reason)
         self.reason, self.column = reason, column
+
+    def at(self, path: Path, line: int) -> DataFormatError:
+        """Return the error of the file that has the line."""
+        return DataFormatError(path, self.reason, line, self.column)
 
 
 class Token(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 
 __all__ = ["Generated", "as_generator", "check_count", "check_range", "draw_rows", "labelings"]
 
