@@ -69,7 +69,7 @@ class TargetFormat:
         return self.kind in ("binary", "multiclass")
 
     def restore(self, labels: Any, like: Any = None) -> Any:
-        """Give labels (n_samples, n_columns) back in the container of ``Y``.
+        """Return labels (n_samples, n_columns) in the container of ``Y``.
 
         A pandas frame takes over the index of ``like``, if that is a pandas frame too.
         """
@@ -107,7 +107,7 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
     if Y is None:
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: "
-            "give fit a matrix of labels, one column a label"
+            "give fit a matrix of labels, one column per label"
         )
     if sparse.issparse(Y):
         return _encode_sparse(Y)
@@ -263,7 +263,7 @@ def _not_binary(value: Any, row: int, label: Any) -> str:
     if isinstance(value, np.generic) and found != "NaN":
         found = repr(value.item())
     return (
-        f"Y must hold only 0 and 1, one column a label; row {row}, label {str(label)!r} holds "
+        f"Y must hold only 0 and 1, one column per label; row {row}, label {str(label)!r} holds "
         f"{found}. "
         "For one class per sample pass a 1-D y."
     )

@@ -130,7 +130,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Decoded
-            ``labels`` has a column a label; for a 1-D target a column a class (one for two).
+            ``labels`` has a column per label; for a 1-D target a column per class (one for two).
         """
         check_is_fitted(self)
         if decoder is not None and self._target.one_dimensional:

@@ -97,7 +97,7 @@ def test_new_words_are_named_in_one_warning(run, people, tmp_path):
         outcome = run("predict", "m", "new.csv", "--proba", "-o", "p.csv")
     assert outcome.code == 0
     assert outcome.err == (
-        "colabel: warning: m does not know the word 'town=Kyiv' and 1 more of new.csv; left aside\n"
+        "colabel: warning: m does not know the word 'town=Kyiv' and 1 more of new.csv; ignored\n"
     )
     expected = colabel.load("m").predict_proba([[44.0, 0, 0, 0], [20, 0, 0, 1], [31, 0, 0, 0]])
     np.testing.assert_array_equal(predicted(tmp_path / "p.csv"), expected)

@@ -168,20 +168,22 @@ def test_labels_that_nothing_names_are_an_error(tmp_path, relation, reason):
 
 
 @pytest.mark.parametrize(
-    ("labels", "reason"),
+    ("labels", "reason", "kind"),
     [
-        (0, "a count of 0 label columns does not fit the 3 columns"),
-        (4, "a count of 4 label columns does not fit"),
-        (-4, "a count of -4 label columns does not fit"),
-        (["nope"], "label 'nope' is no attribute"),
-        (["y", "y"], "the same attribute"),
+        (0, "a count of 0 label columns does not fit the 3 columns", "label count"),
+        (4, "a count of 4 label columns does not fit", "label count"),
+        (-4, "a count of -4 label columns does not fit", "label count"),
+        (["nope"], "label 'nope' is no attribute", "unknown label"),
+        (["y", "y"], "the same attribute", "repeated label"),
     ],
 )
-def test_wrong_label_choices_are_an_error(tmp_path, labels, reason):
+def test_wrong_label_choices_are_an_error(tmp_path, labels, reason, kind):
     path = tmp_path / "x.arff"
     path.write_text(HEAD + "1,u,1\n")
-    with pytest.raises(DataFormatError, match=reason):
+    with pytest.raises(DataFormatError, match=reason) as caught:
         read(path, labels=labels)
+    assert caught.value.kind == kind
+    assert caught.value.label == (labels[0] if kind == "unknown label" else None)
 
 
 def test_a_name_that_fits_two_columns_is_an_error(tmp_path):

@@ -145,7 +145,7 @@ def _is_names(names: Any) -> bool:
 def _arrange(
     what: str, A: Any, given: tuple[str, ...], known: list[str], model: Path, source: str
 ) -> Any:
-    """Put the columns of ``A`` into the known order."""
+    """Return the columns of ``A`` in the known order."""
     if list(given) == known:
         return A
     for names, owner in ((given, source), (known, str(model))):

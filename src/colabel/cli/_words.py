@@ -27,7 +27,8 @@ def with_known_words(data: Dataset, known: Sequence[str], model: Path) -> Datase
     heads = _heads(data, known)
     new = [name for name in given if name.startswith(heads) and name not in set(known)]
     if new:
-        warn_user(f"{model} does not know {list_names('word', new)} of {data.source}; left aside")
+        words = list_names("word", new)
+        warn_user(f"{model} does not know {words} of {data.source}; ignored")
     lacking = [name for name in known if name.startswith(heads) and name not in set(given)]
     if not lacking:
         return data
@@ -65,6 +66,6 @@ def _beside(X: Any, block: np.ndarray) -> Any:
 
 
 def list_names(what: str, names: list[str]) -> str:
-    """Name the first, and count the others."""
+    """Return the first name, and how many others there are."""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return f"the {what} {names[0]!r}{more}"

@@ -54,7 +54,7 @@ def _show(facts: dict[str, Any], most: int = 20) -> None:
             f"{facts['name']} ({facts['split']}): {facts['n_samples']} samples, "
             f"{facts['n_features']} {'sparse' if facts['sparse'] else 'dense'} features, "
             f"{facts['n_labels']} labels, {facts['n_labelsets']} distinct label sets, "
-            f"{facts['cardinality']:.3f} labels a sample (density {facts['density']:.4f})"
+            f"{facts['cardinality']:.3f} labels per sample (density {facts['density']:.4f})"
         )
     )
     shares = plain_table()

@@ -2,7 +2,7 @@
 
 Looked for, in this order: inside the package; each folder of ``$COLABEL_DATA`` (a list, separated
 as ``PATH`` is); the cache of downloads. In a folder a file may lie in a sub-folder named after the
-dataset or directly, plain or gzip-packed, with upper- and lower-case names not told apart.
+dataset or directly, plain or gzip-packed, upper and lower case being the same.
 """
 
 from __future__ import annotations

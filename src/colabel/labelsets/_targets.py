@@ -162,7 +162,7 @@ def _encode_labels(Y: Any) -> tuple[Codes, SetTarget]:
 def _encode_indicator(Y: Any, label_sets: Any) -> tuple[Codes, SetTarget]:
     labels, form = encode_target(Y)
     if form.one_dimensional:
-        raise ValueError("label_sets need a matrix of labels, one column a label; y has one axis")
+        raise ValueError("label_sets need a matrix of labels, one column per label; y has one axis")
     labels = dense_labels(labels)
     known = tuple(map(str, form.label_names)) if form.kind == "frame" else None
     columns = set_columns(label_sets, labels.shape[1], known)

@@ -273,6 +273,6 @@ def _require_binary(Y: Any) -> None:
     else:
         row, column = wrong[0]
     raise ValueError(
-        f"Y must hold only 0 and 1, one column a label; row {row}, column {column} holds "
+        f"Y must hold only 0 and 1, one column per label; row {row}, column {column} holds "
         f"{value.item()!r}. Set binarize to cut numbers at a threshold."
     )

@@ -182,7 +182,7 @@ class BPMLL(DistinctRowsClassifier):
                 outputs = network_outputs(Z[judged], self.shift_, *self.weights_[-1])
                 seen.append((outputs, judged))
         self.n_iter_ = max(map(len, self.history_))
-        self._tell_of_unfinished()
+        self._warn_if_unfinished()
         judged = np.concatenate([part for _, part in seen])
         outputs = np.concatenate([part for part, _ in seen])
         ranked = self.threshold_inputs == "ranked"
@@ -241,7 +241,7 @@ class BPMLL(DistinctRowsClassifier):
         self.validation_.append(np.array(found))
         return best if len(out) else network.weights
 
-    def _tell_of_unfinished(self) -> None:
+    def _warn_if_unfinished(self) -> None:
         since = [len(found) - 1 - int(np.argmin(found)) for found in self.validation_ if len(found)]
         unfinished = sum(epochs < self.patience for epochs in since)
         if unfinished:

@@ -23,7 +23,7 @@ def pareto_front(
     *,
     greater_is_better: bool = True,
 ) -> NDArray[np.bool_]:
-    """Say which points no other one beats: none is at least as good in both and better in one.
+    """Find the points that no other one beats: none is at least as good in both and better in one.
 
     Parameters
     ----------

@@ -25,13 +25,13 @@ from colabel.plot._pyplot import pyplot
 
 __all__ = ["label_prior"]
 
-# Blue and vermilion of Okabe and Ito: told apart by all colour-blind readers.
+# Blue and vermilion of Okabe and Ito: which colour-blind readers can distinguish too.
 ATTRACTS, REPELS = "#0072b2", "#d55e00"
 # The map goes on to darker shades, so that a few strong pairs leave the others visible.
 SHADES = ("#00304d", ATTRACTS, "white", REPELS, "#5c2700")
 UNIFORM, STRUCTURE = "0.25", "0.82"
 EDGES_PER_LABEL = 1.5
-# More names than these are a smear; every second, third, ... label is named, and it is said.
+# More names than these are a smear; only every second, third, ... label is named.
 MAX_NAMES = 80
 NAME_WIDTH = 22
 # Entries this small beside the largest are rounding errors of taking the mean off.
@@ -192,7 +192,7 @@ def _split(A: NDArray, names: tuple[str, ...]) -> _Prior:
 
 
 def _order(structure: NDArray) -> NDArray:
-    """Put labels that attract one another side by side (average linkage, best order of leaves)."""
+    """Order labels so that those that attract one another are neighbours (average linkage)."""
     if len(structure) < 3 or not structure.any():
         return np.arange(len(structure))
     distances = squareform(structure, checks=False)
