@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from typing import Literal
 
@@ -35,6 +36,10 @@ DataFault = Literal[
 
 class ColabelError(Exception):
     """Base of the errors that the command line prints as one plain sentence."""
+
+    def __reduce__(self) -> tuple:
+        # Made again from what it says and holds: the constructors of subclasses take other things.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class DataFormatError(ColabelError, ValueError):
@@ -84,10 +89,6 @@ class DataFormatError(ColabelError, ValueError):
         where = self.path, self.reason, self.line, self.column
         return DataFormatError(*where, self.kind, self.label, advice)
 
-    def __reduce__(self) -> tuple:
-        where = self.path, self.reason, self.line, self.column
-        return type(self), (*where, self.kind, self.label, self.advice)
-
 
 class OptionError(ColabelError, ValueError):
     """An option of reading data has no meaning for these data.
@@ -103,9 +104,6 @@ class OptionError(ColabelError, ValueError):
     def __init__(self, option: str, reason: str) -> None:
         self.option, self.reason = option, reason
         super().__init__(f"{option}= {reason}")
-
-    def __reduce__(self) -> tuple:
-        return type(self), (self.option, self.reason)
 
 
 class MissingValuesError(ColabelError, ValueError):
@@ -124,9 +122,6 @@ class MissingValuesError(ColabelError, ValueError):
             "such columns out"
         )
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.method,)
-
 
 class DatasetNotFoundError(ColabelError, FileNotFoundError):
     """A dataset is neither a known name found on this machine nor a readable path."""
@@ -142,9 +137,6 @@ class MissingExtraError(ColabelError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         self.feature, self.extra = feature, extra
         super().__init__(f'{feature} needs an extra: pip install "colabel[{extra}]"')
-
-    def __reduce__(self) -> tuple:
-        return type(self), (self.feature, self.extra)
 
 
 class ModelFileError(ColabelError, ValueError):

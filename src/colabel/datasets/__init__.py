@@ -4,8 +4,7 @@ from colabel.dataset import Dataset
 from colabel.datasets._dependence import label_dependence
 from colabel.datasets._download import fetch
 from colabel.datasets._find import data_home, find
-from colabel.datasets._label_text import load_labelled
-from colabel.datasets._load import load
+from colabel.datasets._load import load, load_labelled
 from colabel.datasets._registry import DataFile, DatasetInfo, list_datasets
 from colabel.datasets.formats import ReadOptions, format_of, read, write
 from colabel.datasets.generators import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from colabel.exceptions import (
     UnknownNameError,
 )
 
-__all__ = ["load"]
+__all__ = ["load", "load_labelled"]
 
 # Data sets that are made from the files of another.
 MADE_FROM = {"frequency-gender": frequency_gender}
@@ -75,6 +76,28 @@ def load(name_or_path: str | os.PathLike[str], split: str | None = None, **optio
             chosen = check_split(info, _one_split(name_or_path, ending, split))
             return _load_registered(info, chosen, reading)
     return _load_path(name_or_path, split, reading)
+
+
+def load_labelled(name: str, text: str, **options: Any) -> Dataset:
+    """Load a file whose labels a text names.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    text : str
+        Names separated by commas, those with a comma in double quotes; or how many of the first
+        (negative: last) columns are labels, unless a column is called by that number.
+    **options : dict
+        Other arguments of ``load``.
+    """
+    try:
+        return load(name, labels=_label_names(text), **options)
+    except DataFormatError as error:
+        count = _count(text)
+        if count is None or error.kind != "unknown label":
+            raise
+    return load(name, labels=count, **options)
 
 
 def _parse(text: str) -> tuple[str, str | None]:
@@ -177,3 +200,20 @@ def _unknown_sentence(text: str) -> str:
         return f"there is no file {text}"
     name = stem if ending in SPLITS else text
     return f"{name!r} is neither a registered dataset nor a file{names_like(name)}"
+
+
+def _label_names(text: str) -> list[str]:
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
+    except csv.Error as error:
+        raise UnknownNameError(f"--labels {text!r} cannot be read: {error}") from error
+    if not any(names):
+        raise UnknownNameError("--labels names no column")
+    return names
+
+
+def _count(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None

@@ -22,6 +22,7 @@ from scipy.spatial.distance import squareform
 
 from colabel.exceptions import IncompatibleError
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide
 
 __all__ = ["label_prior"]
 
@@ -140,7 +141,7 @@ class _Prior:
     def named(self) -> list[tuple[int, str]]:
         """Places in the order that have a name, with the name."""
         places = range(0, self.n_labels, self.step)
-        return [(place, _short(self.names[self.order[place]])) for place in places]
+        return [(place, elide(self.names[self.order[place]], NAME_WIDTH)) for place in places]
 
 
 def _matrix_of(source: Any) -> NDArray:
@@ -353,9 +354,3 @@ def _uniform_text(prior: _Prior) -> str:
     # -a (1'y)^2 / 2 is concave in the number of labels where a > 0.
     less = "less" if prior.uniform > 0 else "more"
     return f"{text}; each further label is worth {less} than the one before"
-
-
-def _short(name: str) -> str:
-    """Cut a long name in the middle, where names differ least."""
-    half = NAME_WIDTH // 2
-    return name if len(name) <= NAME_WIDTH else f"{name[: half - 1]}…{name[-half:]}"

@@ -29,8 +29,8 @@ from colabel.datasets.formats._assemble import (
 from colabel.datasets.formats._format import Arrays, Format, ReadOptions
 from colabel.datasets.formats._numbers import integers, number, numbers, scan, spell
 from colabel.datasets.formats._sparse import Entries
-from colabel.datasets.formats._stream import Block, blocks, decode
-from colabel.datasets.formats._tokens import LineError
+from colabel.datasets.formats._stream import Block, blocks
+from colabel.datasets.formats._tokens import LineError, each_line
 from colabel.exceptions import DataFault, DataFormatError
 from colabel.files import atomic
 
@@ -151,12 +151,7 @@ def _plain(text: bytes) -> tuple[Entries, Entries] | None:
 
 
 def _careful(path: Path, block: Block) -> tuple[Entries, Entries]:
-    rows = []
-    for at, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
-        try:
-            rows.append(_row(decode(raw)))
-        except LineError as error:
-            raise error.at(path, at) from error
+    rows = each_line(path, block, _row)
     index = np.array([i for _, pairs in rows for i, _ in pairs], np.int64)
     value = np.array([v for _, pairs in rows for _, v in pairs], np.float64)
     label = np.array([i for ids, _ in rows for i in ids], np.int64)
