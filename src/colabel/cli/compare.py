@@ -108,6 +108,7 @@ def compare(
     failed are tried once more.
     """
     from colabel.cli._tables import progress
+    from colabel.lab import read_plan
 
     options = FileOptions(labels, xml, n_features)
     search = _search(tune, metric, trials)
@@ -118,7 +119,8 @@ def compare(
             {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
             | {"--labels": labels, "--xml": xml, "--n-features": n_features}
         )
-        asked, load = _planned(plan)
+        asked = read_plan(plan)
+        load: Callable[..., Dataset] = asked.load
     elif data:
         asked = _asked(list(dict.fromkeys(data)), methods, split, seeds, search, options)
         load = partial(_load, options)
@@ -127,13 +129,6 @@ def compare(
     with progress() as callbacks:
         rows = asked.run(output, load_data=load, **limits, **callbacks)
     _show(rows, asked.measures, output / "results.csv")
-
-
-def _planned(plan: Path) -> tuple[Comparison, Callable[..., Dataset]]:
-    from colabel.lab import read_plan
-
-    asked = read_plan(plan)
-    return asked, asked.load
 
 
 def _asked(
