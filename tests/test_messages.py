@@ -5,8 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
 from colabel import BinaryRelevance, PairwiseCRF
+from colabel._sklearn import blames_missing_values
 from colabel.exceptions import MissingValuesError, UnknownNameError
 from colabel.messages import did_you_mean, printable, unknown_name
 from colabel.reduction import BatchLogisticRegression
@@ -48,3 +51,19 @@ def test_missing_values_are_an_error_of_their_own():
     assert caught.value.method == "PairwiseCRF"
     with pytest.raises(ValueError, match="infinity"):
         PairwiseCRF().fit(np.where(np.isnan(holes), np.inf, X), Y)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [LogisticRegression(), BinaryRelevance(), GridSearchCV(BinaryRelevance(), {}, cv=2)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_missing_values_are_recognised_whoever_refuses_them(estimator):
+    holes, y = np.where(X > 1.0, np.nan, X), np.arange(40) % 2
+    with pytest.raises(ValueError, match=r".") as caught:
+        estimator.fit(holes, y)
+    assert blames_missing_values(caught.value)
+    with pytest.raises(ValueError, match="NaN") as caught:
+        BinaryRelevance().fit(X, np.where(Y, np.nan, 0.0))
+    assert not blames_missing_values(caught.value)

@@ -60,9 +60,13 @@ def check_weight(sample_weight: Any, X: Any) -> Any:
 
 
 def blames_missing_values(error: BaseException) -> bool:
-    """Return whether an error says that NaN is not taken; scikit-learn's has no type of its own."""
+    """Return whether an error says that NaN is not taken.
+
+    Scikit-learn's has no type of its own, and its searches report the errors of fits as text.
+    """
+    theirs = "contains NaN.", MissingValuesError.__name__
     return isinstance(error, MissingValuesError) or (
-        isinstance(error, ValueError) and "contains NaN" in str(error)
+        isinstance(error, ValueError) and any(words in str(error) for words in theirs)
     )
 
 
