@@ -18,6 +18,7 @@ from colabel import (
 )
 from colabel.decoders import make_decoder
 from colabel.exceptions import UnknownNameError
+from colabel.scores import Mixture
 
 JOINT = [
     LabelPowerset(),
@@ -122,6 +123,21 @@ def test_one_rule_for_the_number_of_labelings(estimator):
         assert np.isneginf(log_p[:, 1:][again]).all()
         with pytest.raises(ValueError, match=f"1 to {most} .the number of labelings., not 9"):
             model.predict_top_m(X, 9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "short"),
+    [
+        ("subset_accuracy", "subset"),
+        ("hamming_loss", "hamming"),
+        ("example_f1", "f1"),
+        ("example_jaccard", "jaccard"),
+    ],
+)
+def test_a_decoder_is_named_by_the_measure_to_get_right(measure, short):
+    assert type(make_decoder(measure, Mixture)) is type(make_decoder(short, Mixture))
+    with pytest.raises(UnknownNameError, match=f"did you mean .*{measure}"):
+        make_decoder(f"{measure}s", Mixture)
 
 
 def test_top_m_is_where_the_message_says(toy):

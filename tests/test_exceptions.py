@@ -16,6 +16,18 @@ from colabel import exceptions as e
             "a.arff, line 3, column 7: no @data",
         ),
         (e.DataFormatError("a.arff", "is empty"), ValueError, "a.arff: is empty"),
+        (
+            e.DataFormatError("a.csv", "no labels", kind="no labels", advice="give labels="),
+            ValueError,
+            "a.csv: no labels; give labels=",
+        ),
+        (e.OptionError("xml", "is for files"), ValueError, "xml= is for files"),
+        (
+            e.MissingValuesError("RankSVM"),
+            ValueError,
+            "X has missing values (NaN), which RankSVM does not take; fill them in or leave such "
+            "columns out",
+        ),
         (e.DatasetNotFoundError("no yeat"), FileNotFoundError, "no yeat"),
         (e.UnknownNameError("no brr"), ValueError, "no brr"),
         (e.ModelFileError("bad"), ValueError, "bad"),
@@ -34,3 +46,4 @@ def test_error_is_readable_typed_and_picklable(error, builtin, text):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert str(again) == text
+    assert vars(again) == vars(error)

@@ -258,7 +258,7 @@ UNTRUSTED = {
     "colabel class under another module": named("colabel.reduction", "BinaryRelevance"),
     "library seen through colabel": named("colabel.base", "np", "FunctionNode"),
     "class seen through colabel": named("colabel.base", "Modular"),
-    "colabel class not for models": named("colabel.datasets._dataset", "Dataset"),
+    "colabel class not for models": named("colabel.dataset", "Dataset"),
     "colabel error": named("colabel.exceptions", "ColabelError"),
     "colabel with dots": named("colabel..reduction", "BinaryRelevance"),
     "colabel command line": named("colabel.__main__", "main", "FunctionNode"),

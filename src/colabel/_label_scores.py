@@ -3,7 +3,7 @@
 Scikit-learn's classifiers answer ``decision_function`` and ``predict_proba`` in several shapes: an
 array, a vector for a single label, or (forests, neighbours, ``MultiOutputClassifier``) a list with
 an array of class probabilities for each label, where a label that was never on has no column for
-it. Here each becomes one column a label, found through ``classes_``. Estimators of colabel answer
+it. Here each becomes one column per label, found through ``classes_``. Estimators of colabel answer
 for themselves.
 """
 

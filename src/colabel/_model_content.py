@@ -117,7 +117,7 @@ REVIEWED = {
     "TreeNode": {"sklearn.tree._tree.Tree"},
 }
 # Parts of colabel that read files, open connections or start processes: no model holds any.
-NOT_IN_MODELS = ("__main__", "_kernels", "cli", "datasets", "lab", "persistence", "plot")
+NOT_IN_MODELS = ("__main__", "_kernels", "cli", "dataset", "datasets", "lab", "persistence", "plot")
 # They hand their own X to the trees below them, so the trees must fit them, not just themselves.
 BYPASS_TREE_CHECKS = ("BaseForest", "IsolationForest")
 # Writes through raw pointers, sized by parts of the model that nothing ties together.

@@ -1,10 +1,12 @@
 """What colabel uses of scikit-learn that scikit-learn does not promise, in one place.
 
-If a release moves one of these, this is the file to mend.
+If a release moves one of these, this is the file to change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,13 @@ from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils.validation import _check_method_params, _check_sample_weight
 from sklearn.utils.validation import _num_samples as n_rows
 
+from colabel.exceptions import MissingValuesError
+
 __all__ = [
+    "blames_missing_values",
     "check_weight",
     "last_step",
+    "missing_values_named",
     "n_rows",
     "one_score_per_class",
     "routing_enabled",
@@ -51,6 +57,28 @@ def check_weight(sample_weight: Any, X: Any) -> Any:
             "can be computed with; divide it by its largest"
         )
     return weight
+
+
+def blames_missing_values(error: BaseException) -> bool:
+    """Return whether an error says that NaN is not taken.
+
+    Scikit-learn's has no type of its own, and its searches report the errors of fits as text.
+    """
+    theirs = "contains NaN.", MissingValuesError.__name__
+    return isinstance(error, MissingValuesError) or (
+        isinstance(error, ValueError) and any(words in str(error) for words in theirs)
+    )
+
+
+@contextmanager
+def missing_values_named(estimator: Any) -> Iterator[None]:
+    """Raise scikit-learn's refusal of NaN as a ``MissingValuesError``."""
+    try:
+        yield
+    except ValueError as error:
+        if not blames_missing_values(error):
+            raise
+        raise MissingValuesError(type(estimator).__name__) from error
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -13,7 +13,6 @@ DataFrame                     int8 array, names kept          DataFrame with the
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,13 +23,18 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["TargetFormat", "count_labels", "dense_labels", "encode_target", "label_columns"]
+from colabel.messages import warn_user
+
+__all__ = [
+    "TargetFormat",
+    "count_labels",
+    "dense_labels",
+    "encode_target",
+    "label_columns",
+    "warn_of_column_vector",
+]
 
 Kind = Literal["array", "sparse", "frame", "binary", "multiclass"]
-COLUMN_VECTOR = (
-    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-    "(n_samples,), for example using ravel()."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class TargetFormat:
         return self.kind in ("binary", "multiclass")
 
     def restore(self, labels: Any, like: Any = None) -> Any:
-        """Give labels (n_samples, n_columns) back in the container of ``Y``.
+        """Return labels (n_samples, n_columns) in the container of ``Y``.
 
         A pandas frame takes over the index of ``like``, if that is a pandas frame too.
         """
@@ -103,7 +107,7 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
     if Y is None:
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: "
-            "give fit a matrix of labels, one column a label"
+            "give fit a matrix of labels, one column per label"
         )
     if sparse.issparse(Y):
         return _encode_sparse(Y)
@@ -114,12 +118,21 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
     if array.ndim != 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
     if array.shape[1] == 1 and not _is_binary(array):
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=3)
+        warn_of_column_vector()
         return _encode_classes(array.ravel())
     if frame is not None:
         return _encode_frame(Y, frame, array)
     labels = _binary_matrix(array, range(array.shape[1]))
     return labels, TargetFormat("array", np.arange(labels.shape[1]), _label_dtype(array.dtype))
+
+
+def warn_of_column_vector() -> None:
+    """Warn, as scikit-learn does, of one column of classes where a vector is meant."""
+    warn_user(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+    )
 
 
 def dense_labels(Y: Any) -> NDArray[np.int8]:
@@ -250,7 +263,7 @@ def _not_binary(value: Any, row: int, label: Any) -> str:
     if isinstance(value, np.generic) and found != "NaN":
         found = repr(value.item())
     return (
-        f"Y must hold only 0 and 1, one column a label; row {row}, label {str(label)!r} holds "
+        f"Y must hold only 0 and 1, one column per label; row {row}, label {str(label)!r} holds "
         f"{found}. "
         "For one class per sample pass a 1-D y."
     )

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from colabel._parameters import check_choice, check_whole
-from colabel._sklearn import n_rows, take_rows
+from colabel._sklearn import missing_values_named, n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel._unchanged import unchanged_on_failure
 from colabel.compat import check_compatible
@@ -131,7 +131,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         Decoded
-            ``labels`` has a column a label; for a 1-D target a column a class (one for two).
+            ``labels`` has a column per label; for a 1-D target a column per class (one for two).
         """
         check_is_fitted(self)
         if decoder is not None and self._target.one_dimensional:
@@ -291,9 +291,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, reset=reset
-        )
+        options: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
+        with missing_values_named(self):
+            return validate_data(self, X, accept_sparse="csr", reset=reset, **options)
 
     def _blocks(self, X: Any, decoder: BaseDecoder | None = None) -> Iterator[ScoreTable]:
         for rows in self._row_blocks(X):

@@ -31,6 +31,7 @@ from colabel._model_file import (
     type_names,
 )
 from colabel.exceptions import ModelFileError
+from colabel.messages import warn_user
 
 __all__ = ["load", "read_metadata", "save"]
 
@@ -89,11 +90,9 @@ def save(estimator: Any, path: str | os.PathLike[str], *, metadata: Any = None) 
         with suppress(OSError):
             draft.unlink()
     if in_doubt:
-        warnings.warn(
+        warn_user(
             f"{os.fspath(path)} is written, but holds what load does not trust by itself; it will "
             f"need trusted={in_doubt}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -258,11 +257,9 @@ def _compare_versions(name: str, header: dict[str, Any]) -> None:
     versions = header.get("versions")
     written = versions.get("scikit-learn") if isinstance(versions, dict) else None
     if written != sklearn.__version__:
-        warnings.warn(
+        warn_user(
             f"{name} was written with scikit-learn {written}, this is {sklearn.__version__}; "
             "predictions may differ.",
-            UserWarning,
-            stacklevel=5,
         )
 
 

@@ -73,7 +73,7 @@ def test_a_wrong_call_is_status_2_and_says_what_to_write(fails, tmp_path, call, 
 
 def test_a_csv_file_without_label_columns_asks_for_them(fails, files):
     assert "give --labels" in fails(2, "info", files / "small.csv")
-    assert "--labels 9 does not fit the 6 columns" in fails(
+    assert "a count of 9 label columns does not fit the 6 columns" in fails(
         2, "info", files / "small.csv", "--labels", "9"
     )
     assert "label 'zzz' is no attribute" in fails(2, "info", files / "small.csv", "--labels", "zzz")

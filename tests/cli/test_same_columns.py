@@ -97,7 +97,7 @@ def test_new_words_are_named_in_one_warning(run, people, tmp_path):
         outcome = run("predict", "m", "new.csv", "--proba", "-o", "p.csv")
     assert outcome.code == 0
     assert outcome.err == (
-        "colabel: warning: m does not know the word 'town=Kyiv' and 1 more of new.csv; left aside\n"
+        "colabel: warning: m does not know the word 'town=Kyiv' and 1 more of new.csv; ignored\n"
     )
     expected = colabel.load("m").predict_proba([[44.0, 0, 0, 0], [20, 0, 0, 1], [31, 0, 0, 0]])
     np.testing.assert_array_equal(predicted(tmp_path / "p.csv"), expected)
@@ -248,7 +248,7 @@ def test_a_wide_libsvm_file_is_read_where_its_width_is_given(run, fails, tmp_pat
     width = ("--n-features", far)
     outcome = run("info", "far.svm", *width, "--json")
     assert json.loads(outcome.out)["n_features"] == far
-    assert "does not fit --n-features 9" in fails(2, "info", "far.svm", "--n-features", 9)
+    assert "does not fit into 9 features" in fails(2, "info", "far.svm", "--n-features", 9)
     (tmp_path / "x.csv").write_text("a\n1\n")
     assert "--n-features has no meaning for csv files" in fails(2, "info", "x.csv", *width)
     assert "--n-features is for files" in fails(2, "info", "yeast", *width)

@@ -51,6 +51,14 @@ def test_json_has_every_trial(tuned, files):
     assert 0 <= found["best"]["value"] <= 1
 
 
+@pytest.mark.parametrize("option", ["--metric", "--measure"])
+def test_a_measure_may_be_named_in_short(tuned, fails, files, option):
+    outcome = tuned("-m", "br", option, "f1", "--try", "C=[1]", "--json")
+    assert json.loads(outcome.out)["metric"] == "example_f1"
+    call = ("tune", files / "small.csv", *LABELS, "-m", "br", option)
+    assert "did you mean example_f1" in fails(2, *call, "exampl_f1")
+
+
 def test_the_best_is_fitted_to_all_rows_and_kept(run, tuned, files, tmp_path):
     search = ("-m", "br+global", "--metric", "example_f1", "--try", "C=[1e-6,1]", "--json")
     found = json.loads(tuned(*search, "-o", "best").out)

@@ -90,8 +90,8 @@ SVM = [
     ("0 2000000000:1\n", None, None, "2000000000 features are far more"),
     ("2000000000 1:1\n", None, None, "2000000001 labels are far more"),
     ("2 5 5\n0 0:1\n", 1, 1, "says 2 rows, but there are 1"),
-    ("1 5 5\n0 5:1\n", None, None, "feature number 5 does not fit n_features=5"),
-    ("1 5 5\n5 4:1\n", None, None, "label number 5 does not fit n_labels=5"),
+    ("1 5 5\n0 5:1\n", None, None, "feature number 5 does not fit into 5 features"),
+    ("1 5 5\n5 4:1\n", None, None, "label number 5 does not fit into 5 labels"),
     ("1 999999999 9\n0 0:1\n", None, None, "999999999 features are far more"),
     ("1 9 999999999\n0 0:1\n", None, None, "999999999 labels are far more"),
     ("0 9 9\n", 1, 1, "says 0 rows"),
@@ -168,20 +168,22 @@ def test_labels_that_nothing_names_are_an_error(tmp_path, relation, reason):
 
 
 @pytest.mark.parametrize(
-    ("labels", "reason"),
+    ("labels", "reason", "kind"),
     [
-        (0, "labels=0 does not fit"),
-        (4, "labels=4 does not fit"),
-        (-4, "labels=-4 does not fit"),
-        (["nope"], "label 'nope' is no attribute"),
-        (["y", "y"], "the same attribute"),
+        (0, "a count of 0 label columns does not fit the 3 columns", "label count"),
+        (4, "a count of 4 label columns does not fit", "label count"),
+        (-4, "a count of -4 label columns does not fit", "label count"),
+        (["nope"], "label 'nope' is no attribute", "unknown label"),
+        (["y", "y"], "the same attribute", "repeated label"),
     ],
 )
-def test_wrong_label_choices_are_an_error(tmp_path, labels, reason):
+def test_wrong_label_choices_are_an_error(tmp_path, labels, reason, kind):
     path = tmp_path / "x.arff"
     path.write_text(HEAD + "1,u,1\n")
-    with pytest.raises(DataFormatError, match=reason):
+    with pytest.raises(DataFormatError, match=reason) as caught:
         read(path, labels=labels)
+    assert caught.value.kind == kind
+    assert caught.value.label == (labels[0] if kind == "unknown label" else None)
 
 
 def test_a_name_that_fits_two_columns_is_an_error(tmp_path):

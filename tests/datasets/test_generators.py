@@ -380,18 +380,24 @@ def test_every_class_of_a_smaller_set_goes_with_some_class_of_the_first():
     [
         (lambda: make_bernoulli_mixture(target="mean"), "target must be 'argmax' or 'sample'"),
         (lambda: make_bernoulli_mixture(n_labels=13), "n_labels must be at most 12"),
-        (lambda: make_bernoulli_mixture(noise=-1), "noise must be at least 0"),
-        (lambda: make_bernoulli_mixture(common=1.5), "common must be between 0 and 1"),
+        (lambda: make_bernoulli_mixture(noise=-1), "noise must be a number of at least 0"),
+        (
+            lambda: make_bernoulli_mixture(common=1.5),
+            "common must be a number of at least 0 and at most 1",
+        ),
         (lambda: make_bernoulli_mixture(n_samples=0), "n_samples must be a whole number"),
         (lambda: make_bernoulli_mixture(n_features=2.5), "n_features must be a whole number"),
         (lambda: make_pairwise(couplings="strong"), "couplings must be one of attractive"),
-        (lambda: make_pairwise(density=2), "density must be between 0 and 1"),
-        (lambda: make_pairwise(strength=float("nan")), "strength must be at least 0"),
+        (lambda: make_pairwise(density=2), "density must be a number of at least 0 and at"),
+        (lambda: make_pairwise(strength=float("nan")), "strength must be a number of at least 0"),
         (lambda: make_pairwise(n_labels=True), "n_labels must be a whole number"),
         (lambda: make_label_sets(set_sizes=(3,)), "at least two sets"),
         (lambda: make_label_sets(set_sizes=(3, 1)), "a set size must be a whole number of at"),
         (lambda: make_label_sets(set_sizes=(100, 100)), "more than 4096 combinations"),
-        (lambda: make_label_sets(dependence=-0.1), "dependence must be between 0 and 1"),
+        (
+            lambda: make_label_sets(dependence=-0.1),
+            "dependence must be a number of at least 0 and at most 1",
+        ),
     ],
 )
 def test_bad_calls_get_one_clear_sentence(call, message):

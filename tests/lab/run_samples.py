@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 
-from colabel.lab.results_file import COLUMNS, MEASURE_COLUMNS, WHERE
+from colabel.lab.results_file import COLUMNS, WHERE
+from colabel.metrics import MEASURE_NAMES
 
 HOSTILE = (
     "<script>window.ran = 1</script>",
@@ -55,7 +56,7 @@ def write_run(
                         0.9 - 0.1 * m - 0.05 * d + 0.001 * rng.normal(), method, no_scores
                     )
                 rows.append(row)
-    _write(folder / "results.csv", (*COLUMNS, *MEASURE_COLUMNS), rows)
+    _write(folder / "results.csv", (*COLUMNS, *MEASURE_NAMES), rows)
     versions = {"colabel": "0.1.0", "python": "3.11.7"}
     known = {"data": list(data), "methods": list(methods), "seeds": list(seeds)}
     known |= {"n_cells": len(rows), "started": "2026-01-02T03:04:05", "versions": versions}
@@ -82,7 +83,7 @@ def write_predictions(folder, label_names, methods, data="d0", split="holdout:0.
 
 def _measures(value, method, no_scores):
     shown = {}
-    for name in MEASURE_COLUMNS:
+    for name in MEASURE_NAMES:
         if method in no_scores and name.startswith(SCORES):
             continue
         shown[name] = 1.0 - value if name in LOSSES else value

@@ -123,7 +123,7 @@ def test_little_need_be_said(plan):
         ('[tune]\nstrategy = "luck"', "tune: 'luck' is no search"),
         ("[tune]\ntrials = 0", "tune: a search needs at least 1 trial"),
         ('methods = ["br"]\n[tune]\nmetric = "luck"', "methods, entry 1: unknown measure"),
-        ("[tune]\nmetrics = 3", "tune, metrics: is no key here; did you mean metric?"),
+        ("[tune]\nmetrics = 3", "tune, metrics: is no key here; did you mean metric"),
     ],
 )
 def test_what_is_wrong_is_told_with_the_file_and_the_key(plan, text, sentence):

@@ -52,7 +52,9 @@ def test_plans_are_found_by_table_by_paper_and_all_together(registry):
     assert find_plans("me-2020") == [first, second]
     assert find_plans("all") == list_plans()
     assert [plan.name for plan in list_plans()] == sorted(plan.name for plan in find_plans("all"))
-    with pytest.raises(UnknownNameError, match="no table is registered as 'me-2021'; there is me-"):
+    with pytest.raises(
+        UnknownNameError, match="no table is registered as 'me-2021'; did you mean me-"
+    ):
         find_plans("me-2021")
 
 
@@ -216,7 +218,7 @@ def test_plans_are_found_by_the_beginning_of_their_names(registry):
     plans = {name: register(a_plan(name=name)) for name in names}
     assert find_plans("me-2020.more") == [plans["me-2020.more.a"], plans["me-2020.more.b"]]
     assert find_plans("me-2020.more.b") == [plans["me-2020.more.b"]]
-    with pytest.raises(UnknownNameError, match=r"there is me-2020\.more"):
+    with pytest.raises(UnknownNameError, match=r"did you mean me-2020\.more"):
         find_plans("me-2020.mo")
 
 

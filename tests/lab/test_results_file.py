@@ -7,8 +7,9 @@ import os
 import pytest
 
 from colabel.exceptions import ColabelError
-from colabel.lab.results_file import COLUMNS, MEASURE_COLUMNS, ResultFile, read_results
+from colabel.lab.results_file import COLUMNS, ResultFile, read_results
 from colabel.lab.store import Store
+from colabel.metrics import MEASURE_NAMES
 
 
 def test_a_row_comes_back_as_it_was_written(tmp_path):
@@ -26,7 +27,7 @@ def test_a_row_comes_back_as_it_was_written(tmp_path):
     with Store(folder) as store:
         ResultFile(folder, store, ("accuracy_x",)).write([row])
     (row,) = read_results(folder)
-    assert list(row) == [*COLUMNS, *MEASURE_COLUMNS, "accuracy_x"]
+    assert list(row) == [*COLUMNS, *MEASURE_NAMES, "accuracy_x"]
     assert row["data"] == 'a "b", c\nd'
     assert row["fold"] == "3"
     assert json.loads(row["parameters"]) == {"a": None, "z": 1}

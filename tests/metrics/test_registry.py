@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel.exceptions import UnknownNameError
-from colabel.metrics import MEASURES, evaluate, get_measure, precision_at_k
+from colabel.metrics import MEASURES, evaluate, get_measure, measure_name, precision_at_k
 
 Y = np.array([[1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 0, 1]])
 RIGHT, WRONG = 2.0 * Y, -2.0 * Y
@@ -34,6 +34,15 @@ def test_a_measure_says_truly_which_way_is_up_and_how_far(name):
     assert all(low <= value <= high for value in (best, worst))
 
 
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [("subset", "subset_accuracy"), ("hamming", "hamming_loss"), ("f1", "example_f1")],
+)
+def test_a_short_name_means_the_measure_of_samples(short, full):
+    assert measure_name(short) == measure_name(full) == full
+    assert get_measure(short) is MEASURES[full]
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_measure_survives_pickling(name):
     measure = pickle.loads(pickle.dumps(MEASURES[name]))
@@ -51,10 +60,10 @@ def test_the_top_k_measures_exist_for_any_k():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("hamming", "unknown measure 'hamming': did you mean hamming_loss"),
-        ("f1_macro", "unknown measure 'f1_macro': "),
-        ("precision_at_0", "unknown measure 'precision_at_0': did you mean precision_at_"),
-        ("zzz", "unknown measure 'zzz': known are subset_accuracy, hamming_loss"),
+        ("haming_loss", "unknown measure 'haming_loss'; did you mean hamming_loss"),
+        ("f1_macro", "unknown measure 'f1_macro'; "),
+        ("precision_at_0", "unknown measure 'precision_at_0'; did you mean precision_at_"),
+        ("zzz", "unknown measure 'zzz'; there is subset_accuracy, hamming_loss"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_closest(name, message):

@@ -77,6 +77,16 @@ def test_out_of_fold_score_is_the_measure_and_at_least_that_of_the_plain_cut(toy
         assert model.oof_score_ >= plain - 1e-12
 
 
+def test_a_short_name_of_a_measure_tunes_the_same(toy):
+    X, Y = toy
+    short, full = (
+        TunedThreshold(BinaryRelevance(), measure=name, random_state=0).fit(X, Y)
+        for name in ("f1", "example_f1")
+    )
+    assert short.cut_ == full.cut_
+    assert short.oof_score_ == full.oof_score_
+
+
 def test_top_1_is_never_empty(toy):
     X, Y = toy
     Y = Y[:, [0, 1, 3, 4]]
@@ -164,7 +174,8 @@ def test_sparse_features_and_labels(toy):
     ("parameters", "reason"),
     [
         ({"rule": "best"}, "rule must be one of global, per_label, top_1, cardinality"),
-        ({"measure": "accuracy"}, "measure must be one of example_f1"),
+        ({"measure": "accuracy"}, "did you mean subset_accuracy"),
+        ({"measure": "lrap"}, "measure must be one of example_f1"),
         ({"beta": 0.0}, "beta must be positive"),
         ({"estimator": LinearRegression()}, "nothing to put a threshold on"),
         ({"cv": ShuffleSplit(2, random_state=0)}, "exactly one test fold"),

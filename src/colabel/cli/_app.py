@@ -112,12 +112,12 @@ def _place(command: Any) -> int:
 
 def _fail(error: BaseException) -> int:
     """Print the sentence of an error and return its exit status."""
-    code, sentence = _judge(error)
+    code, sentence = _status_and_sentence(error)
     print(f"colabel: {one_line(sentence)}", file=sys.stderr)  # noqa: T201
     return code
 
 
-def _judge(error: BaseException) -> tuple[int, str]:
+def _status_and_sentence(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UsageError):
         own = isinstance(error, typer.BadParameter) and error.param is None  # whole as it stands
         return 2, error.message if own else error.format_message()
@@ -148,7 +148,7 @@ def _reader_has_gone() -> int:
 
 
 class _LogLines(logging.Handler):
-    """Shows what colabel reports of long work: on stderr as it is at the time, above any bar."""
+    """Shows what colabel reports of long work: on stderr, above any progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(f"colabel: {record.getMessage()}", file=sys.stderr)  # noqa: T201
@@ -165,10 +165,10 @@ class _WarningLines:
     """Shows each warning as one line, however often it comes."""
 
     def __init__(self) -> None:
-        self.said: set[str] = set()
+        self.shown: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
         line = shorten(one_line(str(message)), 300, placeholder=" …")
-        if line not in self.said:
-            self.said.add(line)
+        if line not in self.shown:
+            self.shown.add(line)
             print(f"colabel: warning: {line}", file=sys.stderr)  # noqa: T201

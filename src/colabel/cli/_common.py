@@ -1,4 +1,4 @@
-"""What the commands share: options for data, parameters, and JSON."""
+"""What the commands share: parameters, places for results, and JSON."""
 
 from __future__ import annotations
 
@@ -6,113 +6,32 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from colabel.cli._labels import blame_call, without_advice
-from colabel.exceptions import ColabelError, DataFormatError
-
-if TYPE_CHECKING:
-    from colabel.datasets import Dataset
+from colabel.cli._data import is_registered
 
 __all__ = [
-    "Data",
     "Json",
-    "Labels",
     "ModelPath",
-    "NFeatures",
-    "Xml",
     "check_file",
     "check_folder",
-    "check_for_file",
-    "is_registered",
-    "load_data",
-    "load_training_data",
+    "criterion",
     "parse_params",
     "print_json",
 ]
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="A registered name, NAME:train or NAME:test, or a file "
-        "(Mulan or MEKA ARFF, LIBSVM, CSV, npz; plain or gzip).",
-    ),
-]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `fit` wrote.")]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        metavar="NAMES",
-        help="Label columns of a file that does not name them: names separated by commas "
-        "(in double quotes where they have commas), or N for the first N columns, -N for the last.",
-    ),
-]
-Xml = Annotated[
-    Path | None,
-    typer.Option(
-        "--xml", metavar="FILE", help="Mulan's list of labels, where it is not beside DATA."
-    ),
-]
-NFeatures = Annotated[
-    int | None,
-    typer.Option(
-        "--n-features",
-        metavar="N",
-        min=1,
-        help="Number of features of a LIBSVM file, which does not say it.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
-def check_for_file(name: str, labels: str | None, xml: Path | None) -> None:
-    """Refuse options of files with a registered name."""
-    if is_registered(name) and (labels is not None or xml is not None):
-        raise typer.BadParameter(f"--labels and --xml are for files; {name} names its labels")
+def criterion(metric: str) -> str:
+    """Return the full name of what ``--metric`` says to do best on."""
+    from colabel.lab.tune import LOG_LIKELIHOOD
+    from colabel.metrics import measure_name
 
-
-def load_data(
-    name: str,
-    labels: str | None = None,
-    xml: Path | None = None,
-    split: str | None = None,
-    **options: Any,
-) -> Dataset:
-    """Load DATA as the options say; those that are None are left to the reader."""
-    from colabel.datasets import load
-    from colabel.datasets._label_text import load_labelled
-
-    check_for_file(name, labels, xml)
-    given = {"split": split, "xml": xml, **options}
-    given = {key: value for key, value in given.items() if value is not None}
-    try:
-        return load(name, **given) if labels is None else load_labelled(name, labels, **given)
-    except ValueError as error:
-        sentence = blame_call(error, name, labels)
-        if sentence is not None:
-            raise typer.BadParameter(sentence) from error
-        if isinstance(error, DataFormatError):
-            raise without_advice(error) from error
-        raise
-
-
-def load_training_data(name: str, *args: Any, **options: Any) -> Dataset:
-    """Load DATA that a method is to learn from."""
-    dataset = load_data(name, *args, **options)
-    if not dataset.n_labels:
-        raise ColabelError(f"{name} has no labels to learn")
-    return dataset
-
-
-def is_registered(name: str) -> bool:
-    """Say whether ``name`` is a registered dataset, its split perhaps behind it."""
-    from colabel.datasets import list_datasets
-
-    return name.lower().partition(":")[0] in {info.name for info in list_datasets()}
+    return metric if metric == LOG_LIKELIHOOD else measure_name(metric)
 
 
 def parse_params(pairs: list[str]) -> dict[str, Any]:
@@ -138,7 +57,7 @@ def _value(text: str) -> Any:
 
 
 def check_file(output: Path, *inputs: str | Path | None) -> None:
-    """Find out before the work is done whether its result can be kept in this file."""
+    """Refuse, before the work is done, a file that its result could not be written to."""
     if output.is_dir():
         raise typer.BadParameter(f"{output} is a folder; -o takes a file name")
     if not output.absolute().parent.is_dir():
@@ -155,7 +74,7 @@ def _is_same(path: str | Path, output: Path) -> bool:
 
 
 def check_folder(output: Path) -> None:
-    """Find out before the work is done whether its results can be kept in this folder."""
+    """Refuse, before the work is done, a folder that its results could not be written to."""
     for folder in (output, *output.absolute().parents):
         if folder.exists():
             if not folder.is_dir():

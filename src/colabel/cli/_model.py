@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from colabel.cli._common import is_registered, load_data
+from colabel.cli._data import FileOptions, is_registered, load_data
 from colabel.cli._words import list_names, with_known_words
 from colabel.exceptions import DataFormatError, DatasetNotFoundError, ModelFileError
 
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
     from colabel.datasets import Dataset
 
 __all__ = ["is_svmlight", "load_for_model", "open_model"]
-
-_CSV = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
-_ARFF = re.compile(r"\.arff(\.gz)?$", re.IGNORECASE)
-_SVMLIGHT = re.compile(r"\.(svm|libsvm|svmlight|txt)(\.gz)?$", re.IGNORECASE)
 
 
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
@@ -52,17 +47,22 @@ def _check_notes(path: Path, metadata: dict[str, Any]) -> None:
 
 
 def is_svmlight(name: str) -> bool:
-    """Say whether DATA is a LIBSVM file."""
-    return _SVMLIGHT.search(name) is not None and not is_registered(name)
+    """Return whether DATA is a LIBSVM file."""
+    return _format(name) == "svmlight"
+
+
+def _format(name: str) -> str | None:
+    """Return the format of a file; None for a registered dataset."""
+    from colabel.datasets import format_of
+
+    return None if is_registered(name) else format_of(name)
 
 
 def load_for_model(
     name: str,
     metadata: dict[str, Any],
     model: Path,
-    labels: str | None,
-    xml: Path | None,
-    n_features: int | None = None,
+    options: FileOptions,
     *,
     labels_too: bool = True,
 ) -> Dataset:
@@ -72,8 +72,7 @@ def load_for_model(
     which columns are labels, those of the model are, or those that were chosen to fit it.
     """
     known = metadata["label_names"]
-    given = {"labels": labels, "xml": xml, "n_features": n_features}
-    data = _load(name, metadata, model, given, labels_too)
+    data = _load(name, metadata, model, options, labels_too)
     Y, label_names = data.Y, data.label_names
     if labels_too and known is not None:
         Y = _arrange("label", data.Y, label_names, known, model, data.source)
@@ -91,43 +90,43 @@ def load_for_model(
 
 
 def _load(
-    name: str, metadata: dict[str, Any], model: Path, given: dict[str, Any], labels_too: bool
+    name: str, metadata: dict[str, Any], model: Path, options: FileOptions, labels_too: bool
 ) -> Dataset:
     from colabel.datasets import load
-    from colabel.datasets._label_text import is_unknown
 
     if is_svmlight(name):
-        return _load_numbered(name, metadata, model, given)
-    if any(option is not None for option in given.values()) or not _names_columns(name):
-        return load_data(name, **given)
+        return _load_numbered(name, metadata, model, options)
+    if options.given() or not _names_columns(name):
+        return load_data(name, options)
     if not labels_too and metadata["feature_names"] is not None:
         return load(name, labels=[])
-    known, chosen = metadata["label_names"], metadata["labels"]
+    known = metadata["label_names"]
     xml = None if metadata["xml"] is None else Path(metadata["xml"])
-    if known is None or (chosen is xml is None and _ARFF.search(name)):
-        return load_data(name)
+    chosen = FileOptions(metadata["labels"], xml)
+    if known is None or (not chosen.given() and _format(name) == "arff"):
+        return load_data(name, options)
     try:
         return load(name, labels=known)
     except DataFormatError as error:
-        if chosen is xml is None or not is_unknown(error):
+        if not chosen.given() or error.kind != "unknown label":
             raise
         refusal = error
     # A label of words is called column=word, and the choice that was made names the column.
     with suppress(ValueError, OSError, typer.BadParameter):
-        data = load_data(name, chosen, xml)
+        data = load_data(name, chosen)
         if set(known) <= set(data.label_names):
             return data
     raise refusal
 
 
 def _load_numbered(
-    name: str, metadata: dict[str, Any], model: Path, given: dict[str, Any]
+    name: str, metadata: dict[str, Any], model: Path, options: FileOptions
 ) -> Dataset:
     """Load a LIBSVM file whose features count from where those of the training file did."""
     try:
-        return load_data(name, **given, zero_based=metadata["zero_based"])
+        return load_data(name, options, zero_based=metadata["zero_based"])
     except DataFormatError as error:
-        if not error.reason.endswith("against zero_based=False"):
+        if error.kind != "zero based":
             raise
         raise ModelFileError(
             f"{name} counts features from 0, the data {model} was fitted on from 1"
@@ -135,8 +134,8 @@ def _load_numbered(
 
 
 def _names_columns(name: str) -> bool:
-    """Say whether DATA is a file whose label columns can be chosen among all its columns."""
-    return bool(_CSV.search(name) or _ARFF.search(name)) and not is_registered(name)
+    """Return whether DATA is a file whose label columns can be chosen among all its columns."""
+    return _format(name) in ("csv", "arff")
 
 
 def _is_names(names: Any) -> bool:
@@ -146,7 +145,7 @@ def _is_names(names: Any) -> bool:
 def _arrange(
     what: str, A: Any, given: tuple[str, ...], known: list[str], model: Path, source: str
 ) -> Any:
-    """Put the columns of ``A`` into the known order."""
+    """Return the columns of ``A`` in the known order."""
     if list(given) == known:
         return A
     for names, owner in ((given, source), (known, str(model))):
@@ -157,7 +156,7 @@ def _arrange(
             )
     place = {name: i for i, name in enumerate(given)}
     missing = [name for name in known if name not in place]
-    if missing and _SVMLIGHT.search(source) and known[: len(given)] == list(given):
+    if missing and is_svmlight(source) and known[: len(given)] == list(given):
         return _widen(A, len(known))
     if missing:
         raise ModelFileError(

@@ -22,7 +22,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from colabel.cli._text import number, printable, shown
+from colabel.cli._text import number, shown
+from colabel.messages import printable
 
 if TYPE_CHECKING:
     from colabel.lab.compare import Row
@@ -58,12 +59,12 @@ def plain_table() -> Table:
 
 
 def titled(title: str, table: Table) -> Group:
-    """Put a title above a table, as wide as the terminal and not as the table."""
+    """Return a table under a title that is as wide as the terminal, not as the table."""
     return Group(shown(title, "bold"), table)
 
 
 def arrow(measure: str) -> str:
-    """Say which way is better."""
+    """Return an arrow that points the way that is better."""
     from colabel.metrics import get_measure
 
     upward = measure.startswith("accuracy_") or measure == "log_likelihood"
@@ -100,7 +101,7 @@ def trial_progress(method: str) -> Iterator[dict[str, Any]]:
 def progress() -> Iterator[dict[str, Any]]:
     """Show a progress bar on stderr while ``compare`` runs with the callbacks given.
 
-    Stopped by Ctrl-C, it says how to go on.
+    On Ctrl-C it prints how to go on.
     """
     count = _Count()
     try:
@@ -130,7 +131,7 @@ def progress() -> Iterator[dict[str, Any]]:
 
 
 class _Count:
-    """Counts cells, and foresees how long the others take."""
+    """Counts cells, and estimates how long the others will take."""
 
     def __init__(self) -> None:
         self.n_cells = self.n_done = self.n_failed = self._n_known = 0
@@ -138,17 +139,17 @@ class _Count:
         self._running: Counter[tuple[str, str]] = Counter()
 
     def start(self, data: str, method: str) -> None:
-        if not self._began:  # what was read before says nothing about the time of the others
+        if not self._began:  # cells read from the store say nothing about the time of the others
             self._n_known, self._began = self.n_done, time.monotonic()
         self._running[data, method] += 1
 
     def end(self, row: Row) -> None:
         self.n_done += 1
         self.n_failed += not row.result.ok
-        self._running -= Counter([(row.data, row.method)])  # another process's is none of ours
+        self._running -= Counter([(row.data, row.method)])  # not those of another process
 
     def state(self) -> str:
-        """Say how many cells run, how many have failed, and how long it takes still."""
+        """Return how many cells run, how many have failed, and how long the rest will take."""
         parts = [f"{self._running.total()} running"] if self._running else []
         parts += [f"{self.n_failed} failed"] if self.n_failed else []
         n_left, n_run = self.n_cells - self.n_done, self.n_done - self._n_known
@@ -158,7 +159,7 @@ class _Count:
         return ", ".join(parts)
 
     def so_far(self) -> str:
-        """Say what is done, for those who stop here."""
+        """Return what is done, for a run that is stopped here."""
         return (
             f"{self.n_done} of {self.n_cells} cells are done and kept; the same command goes on "
             "from there"
@@ -166,7 +167,7 @@ class _Count:
 
 
 def duration(seconds: float) -> str:
-    """Put a time in the unit that a person would choose."""
+    """Return a time in days, hours, minutes or seconds."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -200,7 +201,7 @@ def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> G
 
 
 def failures(rows: list[Row]) -> list[str]:
-    """Say which cells failed, and why."""
+    """Return which cells failed, and why."""
     from colabel.lab.failures import list_failures
 
     return [f"{one.method} on {one.data}, {one.which}: {one.status}" for one in list_failures(rows)]
@@ -273,7 +274,7 @@ def _title(rows: list[Row], data: str) -> str:
 
 
 def _heading(measure: str) -> str:
-    """Put the name of a measure on two lines."""
+    """Return the name of a measure on two lines."""
     first, _, last = printable(measure).rpartition("_")
     return f"{first.replace('_', ' ')[:12]}\n{last[:12]}"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from colabel.messages import printable
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -13,13 +15,6 @@ __all__ = ["number", "one_line", "shown"]
 def one_line(text: str) -> str:
     """Return ``text`` on one line, control characters spelled out."""
     return printable(" ".join(text.split()))
-
-
-def printable(text: str) -> str:
-    """Spell out line breaks, escape codes and all else that a terminal would act upon."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
 
 
 def shown(text: object, style: str = "") -> Text:

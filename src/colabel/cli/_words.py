@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from colabel.messages import warn_user
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
@@ -26,11 +27,8 @@ def with_known_words(data: Dataset, known: Sequence[str], model: Path) -> Datase
     heads = _heads(data, known)
     new = [name for name in given if name.startswith(heads) and name not in set(known)]
     if new:
-        warnings.warn(
-            f"{model} does not know {list_names('word', new)} of {data.source}; left aside",
-            UserWarning,
-            stacklevel=2,
-        )
+        words = list_names("word", new)
+        warn_user(f"{model} does not know {words} of {data.source}; ignored")
     lacking = [name for name in known if name.startswith(heads) and name not in set(given)]
     if not lacking:
         return data
@@ -68,6 +66,6 @@ def _beside(X: Any, block: np.ndarray) -> Any:
 
 
 def list_names(what: str, names: list[str]) -> str:
-    """Name the first, and count the others."""
+    """Return the first name, and how many others there are."""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return f"the {what} {names[0]!r}{more}"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import (
-    Labels,
-    NFeatures,
-    Xml,
-    check_folder,
-    is_registered,
-    load_training_data,
-)
+from colabel.cli._common import check_folder, criterion
+from colabel.cli._data import FileOptions, Labels, NFeatures, Xml, is_registered, load_training_data
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
-    from colabel.lab import Search, Variant
+    from colabel.lab import Comparison, Row, Search, Variant
 
 DataList = Annotated[
     list[str] | None,
@@ -89,7 +85,10 @@ def compare(
         ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="M", help="The measure that --tune does best on.")
+        str | None,
+        typer.Option(
+            "--metric", "--measure", metavar="M", help="The measure that --tune does best on."
+        ),
     ] = None,
     trials: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Settings that --tune tries at most.")
@@ -108,17 +107,10 @@ def compare(
     The same command again goes on where it was stopped: cells that are done are read, cells that
     failed are tried once more.
     """
-    from rich.console import Console
+    from colabel.cli._tables import progress
+    from colabel.lab import read_plan
 
-    from colabel.cli._tables import failures, progress, summary_table
-    from colabel.cli._text import shown
-    from colabel.lab import Comparison, read_plan
-
-    def load(name: str, split: str | None = None) -> Dataset:
-        if is_registered(name):
-            return load_training_data(name, split=split)
-        return load_training_data(name, labels, xml, split, n_features=n_features)
-
+    options = FileOptions(labels, xml, n_features)
     search = _search(tune, metric, trials)
     limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
@@ -128,32 +120,61 @@ def compare(
             | {"--labels": labels, "--xml": xml, "--n-features": n_features}
         )
         asked = read_plan(plan)
-        load = asked.load
+        load: Callable[..., Dataset] = asked.load
     elif data:
-        asked = Comparison(
-            tuple(dict.fromkeys(data)),
-            None if methods is None else _variants(methods, search),
-            {} if split is None else dict.fromkeys(data, (split,)),
-            tuple(range(seeds or 1)),
-            options=_options(data, {"labels": labels, "xml": xml, "n_features": n_features}),
-            search=search,
-        )
+        asked = _asked(list(dict.fromkeys(data)), methods, split, seeds, search, options)
+        load = partial(_load, options)
     else:
         raise typer.BadParameter("name the data to compare on, or give --plan FILE")
     with progress() as callbacks:
         rows = asked.run(output, load_data=load, **limits, **callbacks)
+    _show(rows, asked.measures, output / "results.csv")
+
+
+def _asked(
+    data: list[str],
+    methods: str | None,
+    split: str | None,
+    seeds: int | None,
+    search: Search | None,
+    options: FileOptions,
+) -> Comparison:
+    from colabel.lab import Comparison
+
+    return Comparison(
+        tuple(data),
+        None if methods is None else _variants(methods, search),
+        {} if split is None else dict.fromkeys(data, (split,)),
+        tuple(range(seeds or 1)),
+        options=_by_file(data, options),
+        search=search,
+    )
+
+
+def _load(options: FileOptions, name: str, split: str | None = None) -> Dataset:
+    """Load one of DATA; the options are those of the files among them."""
+    own = FileOptions() if is_registered(name) else options
+    return load_training_data(name, own, split=split)
+
+
+def _show(rows: list[Row], measures: tuple[str, ...], results: Path) -> None:
+    """Print a table for each of the data, and the cells that failed."""
+    from rich.console import Console
+
+    from colabel.cli._tables import failures, summary_table
+    from colabel.cli._text import shown
+
     console = Console()
     for name, way in dict.fromkeys((row.data, row.split) for row in rows):
         some = [row for row in rows if row.split == way]
-        console.print(summary_table(some, name, asked.measures))
+        console.print(summary_table(some, name, measures))
         console.print()
     for reason in failures(rows):
         console.print(shown(reason, "red"), soft_wrap=True)
-    place = output / "results.csv"
     n_failed = sum(not row.result.ok for row in rows)
     if n_failed == len(rows):
-        raise ColabelError(f"all {len(rows)} cells failed; the reasons are in {place}")
-    console.print(shown(f"{len(rows)} cells, {n_failed} failed; {place}"), soft_wrap=True)
+        raise ColabelError(f"all {len(rows)} cells failed; the reasons are in {results}")
+    console.print(shown(f"{len(rows)} cells, {n_failed} failed; {results}"), soft_wrap=True)
 
 
 def check_limits(
@@ -163,7 +184,7 @@ def check_limits(
     dask: str | None = None,
     keep: str = "",
 ) -> dict[str, Any]:
-    """Return how cells are run as the laboratory takes it, or say what is wrong with it."""
+    """Return how cells are run, as the laboratory takes it; refuse limits that cannot be kept."""
     for option, value in (("--cell-timeout", cell_timeout), ("--cell-memory", cell_memory)):
         if value is not None and not value > 0:
             raise typer.BadParameter(f"{option} must be above zero, not {value:g}")
@@ -187,7 +208,8 @@ def _search(strategy: str | None, metric: str | None, trials: int | None) -> Sea
         if metric is not None or trials is not None:
             raise typer.BadParameter("--metric and --trials belong to --tune")
         return None
-    given = {"strategy": strategy, "metric": metric, "n_trials": trials}
+    full = None if metric is None else criterion(metric)
+    given = {"strategy": strategy, "metric": full, "n_trials": trials}
     return Search(**{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
@@ -203,10 +225,10 @@ def _variants(text: str, search: Search | None) -> tuple[Variant, ...]:
     return tuple(variant_of(name, search) for name in _names(text))
 
 
-def _options(data: list[str], given: dict[str, Any]) -> dict[str, dict[str, str]]:
+def _by_file(data: list[str], options: FileOptions) -> dict[str, dict[str, str]]:
     """Return how each file is read, for the commands that run its cells again."""
-    told = {key: str(value) for key, value in given.items() if value is not None}
-    return {name: told for name in data if told and not is_registered(name)}
+    given = {key: str(value) for key, value in options.given().items()}
+    return {name: given for name in data if given and not is_registered(name)}
 
 
 def _names(text: str) -> list[str]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from colabel.cli._app import app
 from colabel.cli._common import Json, print_json
+
+if TYPE_CHECKING:
+    from colabel.datasets import DatasetInfo
+
+# What ``--json`` gives of each: attributes, and the folder where its files are.
+COLUMNS = (
+    *("name", "domain", "n_samples", "n_features", "n_labels", "cardinality", "density"),
+    *("n_labelsets", "splits", "partial", "found", "citation", "notes"),
+)
 
 
 @app.command()
@@ -19,34 +28,23 @@ def datasets(
     ] = None,
 ) -> None:
     """List the known datasets, their statistics, and where they were found."""
-    from colabel.datasets import fetch, find, list_datasets
+    from colabel.datasets import fetch, list_datasets
 
     if download is not None:
         fetch(download, progress=not as_json)
-    rows: list[dict[str, Any]] = []
-    for info in list_datasets():
-        places = find(info)
-        rows.append(
-            {
-                "name": info.name,
-                "domain": info.domain,
-                "n_samples": info.n_samples,
-                "n_features": info.n_features,
-                "n_labels": info.n_labels,
-                "cardinality": info.cardinality,
-                "density": info.density,
-                "n_labelsets": info.n_labelsets,
-                "splits": list(info.splits),
-                "partial": info.partial,
-                "found": None if places is None else str(next(iter(places.values())).parent),
-                "citation": info.citation,
-                "notes": info.notes,
-            }
-        )
+    rows = [_row(info) for info in list_datasets()]
     if as_json:
         print_json(rows)
     else:
         _show(rows)
+
+
+def _row(info: DatasetInfo) -> dict[str, Any]:
+    from colabel.datasets import find
+
+    places = find(info)
+    found = None if places is None else str(next(iter(places.values())).parent)
+    return {name: found if name == "found" else getattr(info, name) for name in COLUMNS}
 
 
 def _show(rows: list[dict[str, Any]]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Json, Labels, ModelPath, NFeatures, Xml, print_json
-from colabel.cli._missing import explain_missing
+from colabel.cli._common import Json, ModelPath, print_json
+from colabel.cli._data import Data, FileOptions, Labels, NFeatures, Xml, explain_missing
 from colabel.cli._model import load_for_model, open_model
 
 
@@ -24,7 +24,7 @@ def evaluate(
     from colabel.lab.cell import scores_of
 
     estimator, metadata = open_model(model)
-    dataset = load_for_model(data, metadata, model, labels, xml, n_features)
+    dataset = load_for_model(data, metadata, model, FileOptions(labels, xml, n_features))
     started = time.perf_counter()
     with explain_missing(dataset, data, metadata["method"]):
         prediction = estimator.predict(dataset.X)

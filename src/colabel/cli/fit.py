@@ -10,16 +10,16 @@ import numpy as np
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import (
+from colabel.cli._common import check_file, parse_params
+from colabel.cli._data import (
     Data,
+    FileOptions,
     Labels,
     NFeatures,
     Xml,
-    check_file,
+    explain_missing,
     load_training_data,
-    parse_params,
 )
-from colabel.cli._missing import explain_missing
 from colabel.cli._model import is_svmlight
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def fit(
     params = parse_params(param)
     estimator = make(method, params, seed)
     check_file(output, data, xml)
-    dataset = load_training_data(data, labels, xml, n_features=n_features)
+    dataset = load_training_data(data, FileOptions(labels, xml, n_features))
     notes = {"method": method, "parameters": params, "seed": seed, "data": data, "labels": labels}
     seconds = fit_and_save(estimator, dataset, output, xml, notes)
     typer.echo(
@@ -89,7 +89,7 @@ def fit_and_save(
 
 
 def _is_zero_based(dataset: Dataset) -> bool:
-    """Say whether a LIBSVM file was taken to count features from 0, by reading it so."""
+    """Return whether a LIBSVM file was taken to count features from 0, by reading it so."""
     from colabel.datasets import load
 
     counted_from_0 = load(dataset.source, zero_based=True, n_features=dataset.n_features + 1).X

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Json, Labels, NFeatures, Xml, load_data, print_json
+from colabel.cli._common import Json, print_json
+from colabel.cli._data import Data, FileOptions, Labels, NFeatures, Xml, load_data
 
 
 @app.command(epilog="Example: colabel info birds.csv --labels sings,swims")
@@ -21,7 +22,7 @@ def info(
     """Show statistics, label frequencies, and how strongly labels depend on one another."""
     from colabel.datasets import label_dependence
 
-    dataset = load_data(data, labels, xml, n_features=n_features)
+    dataset = load_data(data, FileOptions(labels, xml, n_features))
     count = np.asarray(dataset.Y.sum(axis=0)).ravel()
     facts: dict[str, Any] = {
         "name": dataset.name,
@@ -53,7 +54,7 @@ def _show(facts: dict[str, Any], most: int = 20) -> None:
             f"{facts['name']} ({facts['split']}): {facts['n_samples']} samples, "
             f"{facts['n_features']} {'sparse' if facts['sparse'] else 'dense'} features, "
             f"{facts['n_labels']} labels, {facts['n_labelsets']} distinct label sets, "
-            f"{facts['cardinality']:.3f} labels a sample (density {facts['density']:.4f})"
+            f"{facts['cardinality']:.3f} labels per sample (density {facts['density']:.4f})"
         )
     )
     shares = plain_table()

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import Data, Labels, ModelPath, NFeatures, Xml, check_file
-from colabel.cli._missing import explain_missing
+from colabel.cli._common import ModelPath, check_file
+from colabel.cli._data import Data, FileOptions, Labels, NFeatures, Xml, explain_missing
 from colabel.cli._model import load_for_model, open_model
 from colabel.exceptions import ModelFileError
 
@@ -50,7 +50,8 @@ def predict(
     estimator, metadata = open_model(model)
     if proba and not hasattr(estimator, "predict_proba"):
         raise typer.BadParameter(f"{metadata['method']} has no probabilities")
-    dataset = load_for_model(data, metadata, model, labels, xml, n_features, labels_too=False)
+    options = FileOptions(labels, xml, n_features)
+    dataset = load_for_model(data, metadata, model, options, labels_too=False)
     with explain_missing(dataset, data, metadata["method"]):
         found = estimator.predict_proba(dataset.X) if proba else estimator.predict(dataset.X)
     names = _label_names(metadata["label_names"], found, model)
@@ -74,7 +75,7 @@ def _label_names(known: list[str] | None, found: Any, model: Path) -> list[str]:
 
 def _write(found: Any, names: list[str], dataset: Dataset, output: Path) -> None:
     """Write the file whole or not at all."""
-    from colabel.datasets.formats._stream import atomic
+    from colabel.files import atomic
 
     suffix = output.suffix.lower()
     if suffix == ".svm":

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import (
-    Json,
-    Labels,
-    NFeatures,
-    Xml,
-    check_for_file,
-    print_json,
-)
+from colabel.cli._common import Json, print_json
+from colabel.cli._data import FileOptions, Labels, NFeatures, Xml, check_for_file
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
@@ -49,8 +43,8 @@ def redo(
     from colabel.cli._text import number, shown
     from colabel.lab.redo import redo as run_again
 
-    check_for_file(data, labels, xml)
-    given = {"labels": labels, "xml": xml, "n_features": n_features}
+    options = FileOptions(labels, xml, n_features)
+    check_for_file(data, options)
     then, now = run_again(
         run_dir,
         data=data,
@@ -58,7 +52,7 @@ def redo(
         seed=seed,
         fold=fold,
         split=split,
-        options={name: value for name, value in given.items() if value is not None},
+        options=options.given(),
     )
     if as_json:
         print_json(_as_dict(then, now))

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from colabel.cli._app import app
-from colabel.cli._common import (
-    Data,
-    Json,
-    Labels,
-    NFeatures,
-    Xml,
-    check_file,
-    load_training_data,
-    parse_params,
-    print_json,
-)
-from colabel.cli._missing import explain_missing
+from colabel.cli._common import Json, check_file, criterion, parse_params, print_json
+from colabel.cli._data import Data, FileOptions, Labels, NFeatures, Xml, load_training_data
 from colabel.cli.fit import Method, Params, fit_and_save
 from colabel.exceptions import ColabelError
 
@@ -38,6 +28,8 @@ def tune(
     metric: Annotated[
         str,
         typer.Option(
+            "--metric",
+            "--measure",
             metavar="M",
             help="The measure to do best on, or log_likelihood (for methods with a joint "
             "distribution), which chooses best on few samples.",
@@ -79,12 +71,12 @@ def tune(
     make(method, fixed)
     if output is not None:
         check_file(output, data, xml)
-    dataset = load_training_data(data, labels, xml, n_features=n_features)
+    dataset = load_training_data(data, FileOptions(labels, xml, n_features))
     with trial_progress(method) as callbacks:
         found = run(
             method,
             dataset,
-            metric,
+            criterion(metric),
             strategy=search,
             fixed=fixed,
             space=space,
@@ -94,8 +86,7 @@ def tune(
             **callbacks,
         )
     if found.best.failed:
-        with explain_missing(dataset, data, method):
-            raise ColabelError(f"no setting of {method} could be fitted: {found.best.failed}")
+        raise ColabelError(f"no setting of {method} could be fitted: {found.best.failed}")
     seconds = None
     if output is not None:
         chosen = {**fixed, **found.best.parameters}

@@ -61,7 +61,7 @@ def fetch(
 
 
 def _here(info: DatasetInfo, file: DataFile) -> Path | None:
-    """Return where a good copy lies; a bad one in the cache is as none, elsewhere an error."""
+    """Return where a good copy lies; a bad one is an error, unless it is in the cache."""
     path = locate(info, file)
     if path is None:
         return None

@@ -2,7 +2,7 @@
 
 Looked for, in this order: inside the package; each folder of ``$COLABEL_DATA`` (a list, separated
 as ``PATH`` is); the cache of downloads. In a folder a file may lie in a sub-folder named after the
-dataset or directly, plain or gzip-packed, with upper- and lower-case names not told apart.
+dataset or directly, plain or gzip-packed, upper and lower case being the same.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def check(path: Path, file: DataFile) -> None:
     found = content_hash(path, file)
     if found != file.sha256:
         raise DataFormatError(
-            str(path),
+            path,
             f"this is not the registered {file.name} (SHA-256 of the content {found[:12]}…, "
             f"expected {file.sha256[:12]}…); move it away, or load it by its path",
         )
@@ -141,7 +141,7 @@ def content_hash(path: Path, file: DataFile) -> str:
             with gzip.open(stream) as unpacked:
                 return _hash(unpacked, file.size + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DataFormatError(str(path), f"the gzip archive is damaged ({error})") from error
+            raise DataFormatError(path, f"the gzip archive is damaged ({error})") from error
 
 
 def _hash(stream: IO[bytes] | gzip.GzipFile, limit: int | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 
 __all__ = ["frequency_gender"]
 

@@ -106,7 +106,7 @@ def _unpack(target: Path, size: int) -> None:
 
 
 def _plain(error: Exception | None) -> str:
-    """Say in few words what the network library says in many."""
+    """Return the reason of a failure in a few words, where the network library uses many."""
     from requests import exceptions
 
     if isinstance(error, exceptions.Timeout):

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets._find import require
 from colabel.datasets._frequency_gender import frequency_gender
 from colabel.datasets._registry import (
     SPLITS,
     DatasetInfo,
     check_split,
-    did_you_mean,
     get_info,
     is_registered,
+    names_like,
 )
-from colabel.datasets.formats import read
-from colabel.exceptions import DataFormatError, DatasetNotFoundError, UnknownNameError
+from colabel.datasets.formats import ReadOptions, format_of, read_file
+from colabel.exceptions import (
+    DataFormatError,
+    DatasetNotFoundError,
+    OptionError,
+    UnknownNameError,
+)
 
-__all__ = ["load"]
+__all__ = ["load", "load_labelled"]
 
 # Data sets that are made from the files of another.
 MADE_FROM = {"frequency-gender": frequency_gender}
 
 
-def load(
-    name_or_path: str | os.PathLike[str],
-    split: str | None = None,
-    *,
-    labels: Sequence[str] | int | None = None,
-    format: str | None = None,
-    xml: str | os.PathLike[str] | None = None,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    zero_based: bool | str = "auto",
-    one_hot: bool = True,
-) -> Dataset:
+def load(name_or_path: str | os.PathLike[str], split: str | None = None, **options: Any) -> Dataset:
     """Get a dataset by registered name or from a file.
 
     Parameters
@@ -53,18 +48,9 @@ def load(
     split : {"all", "train", "test"} or None
         Official split of a registered dataset; the same as the ending of the name. None: the
         ending of the name, or all of the data.
-    labels : sequence of str, int or None
-        Label columns of a file that does not name them; see ``read``.
-    format : str or None
-        Format of a file whose suffix does not say it; see ``read``.
-    xml : path-like or None
-        File that lists the labels, where it is not beside the data.
-    n_features, n_labels : int or None
-        Widths of an svmlight file; see ``read``.
-    zero_based : bool or "auto"
-        Whether the features of an svmlight file count from 0; see ``read``.
-    one_hot : bool
-        Whether nominal features become one column per value, or one column of codes.
+    **options : dict
+        How a file is read, fields of ``ReadOptions``: ``labels``, ``format``, ``xml``,
+        ``n_features``, ``n_labels``, ``zero_based``, ``one_hot``.
 
     Returns
     -------
@@ -82,22 +68,36 @@ def load(
     >>> load("yeast:train")
     Dataset('yeast', split='train', 1500 samples, 103 dense features, 14 labels)
     """
-    options: dict[str, Any] = {
-        "labels": labels,
-        "format": format,
-        "xml": xml,
-        "n_features": n_features,
-        "n_labels": n_labels,
-        "zero_based": zero_based,
-        "one_hot": one_hot,
-    }
+    reading = ReadOptions(**options)
     if isinstance(name_or_path, str):
         name, ending = _parse(name_or_path)
         if is_registered(name):
             info = get_info(name)
             chosen = check_split(info, _one_split(name_or_path, ending, split))
-            return _load_registered(info, chosen, options)
-    return _load_path(name_or_path, split, options)
+            return _load_registered(info, chosen, reading)
+    return _load_path(name_or_path, split, reading)
+
+
+def load_labelled(name: str, text: str, **options: Any) -> Dataset:
+    """Load a file whose labels a text names.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    text : str
+        Names separated by commas, those with a comma in double quotes; or how many of the first
+        (negative: last) columns are labels, unless a column is called by that number.
+    **options : dict
+        Other arguments of ``load``.
+    """
+    try:
+        return load(name, labels=_label_names(text), **options)
+    except DataFormatError as error:
+        count = _count(text)
+        if count is None or error.kind != "unknown label":
+            raise
+    return load(name, labels=count, **options)
 
 
 def _parse(text: str) -> tuple[str, str | None]:
@@ -112,34 +112,30 @@ def _one_split(text: str, ending: str | None, split: str | None) -> str:
     return ending or split or "all"
 
 
-def _load_registered(info: DatasetInfo, split: str, given: dict[str, Any]) -> Dataset:
-    _check_options(info, given)
+def _load_registered(info: DatasetInfo, split: str, reading: ReadOptions) -> Dataset:
+    _check_options(info, reading)
     paths = require(info, info.split_files(split))
     if info.shipped:
         whole = _read_shipped(info, paths[info.all[0]])
         return whole.take(slice(*info.rows[split]), split) if split in info.rows else whole
-    options = dict(given)
-    if given["labels"] is None and info.labels:
-        options["labels"] = list(info.labels)
-    if given["labels"] is None and given["xml"] is None and info.xml:
-        options["xml"] = paths[info.xml]
+    known: dict[str, Any] = {}
+    if reading.labels is None and info.labels:
+        known["labels"] = list(info.labels)
+    if reading.labels is None and reading.xml is None and info.xml:
+        known["xml"] = paths[info.xml]
     names = getattr(info, split)
-    if names[0].endswith(".svm"):  # the text does not say how wide it is, and halves must agree
-        options |= {"n_features": info.n_features, "n_labels": info.n_labels}
-    parts = [read(paths[name], **options) for name in names]
+    if format_of(names[0]) == "svmlight":  # it does not say how wide it is, and halves must agree
+        known |= {"n_features": info.n_features, "n_labels": info.n_labels}
+    parts = [read_file(paths[name], replace(reading, **known)) for name in names]
     found = _join(parts, info, split, [str(paths[name]) for name in names])
     return MADE_FROM[info.name](found) if info.name in MADE_FROM else found
 
 
-def _check_options(info: DatasetInfo, given: dict[str, Any]) -> None:
-    """Refuse an option that says what the registry knows, or that would be ignored.
-
-    ``one_hot`` always has a meaning: without nominal features both answers give the same columns.
-    """
-    fixed = ["format", "n_features", "n_labels", "zero_based"]
-    for name in [*fixed, "labels", "xml"] if info.shipped else fixed:
-        if given[name] not in (None, "auto"):
-            raise ValueError(f"{name}= is for files; the registered {info.name} does not take it")
+def _check_options(info: DatasetInfo, reading: ReadOptions) -> None:
+    """Refuse an option that says what the registry knows, or that would be ignored."""
+    for name in reading.given():
+        if info.shipped or name not in ("labels", "xml"):
+            raise OptionError(name, f"is for files; the registered {info.name} does not take it")
 
 
 def _join(parts: list[Dataset], info: DatasetInfo, split: str, paths: list[str]) -> Dataset:
@@ -183,7 +179,7 @@ def _read_shipped(info: DatasetInfo, path: Path) -> Dataset:
         )
 
 
-def _load_path(path: str | os.PathLike[str], split: str | None, options: dict[str, Any]) -> Dataset:
+def _load_path(path: str | os.PathLike[str], split: str | None, reading: ReadOptions) -> Dataset:
     text = os.fspath(path)
     if split not in (None, "all"):
         raise UnknownNameError(
@@ -193,7 +189,7 @@ def _load_path(path: str | os.PathLike[str], split: str | None, options: dict[st
         raise DatasetNotFoundError(f"{text} is a folder: name a data file in it")
     if not os.path.exists(text):
         raise DatasetNotFoundError(_unknown_sentence(text))
-    return read(text, **options)
+    return read_file(Path(text), reading)
 
 
 def _unknown_sentence(text: str) -> str:
@@ -203,4 +199,21 @@ def _unknown_sentence(text: str) -> str:
     if Path(text).name != text or Path(text).suffix:
         return f"there is no file {text}"
     name = stem if ending in SPLITS else text
-    return f"{name!r} is neither a registered dataset nor a file{did_you_mean(name)}"
+    return f"{name!r} is neither a registered dataset nor a file{names_like(name)}"
+
+
+def _label_names(text: str) -> list[str]:
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
+    except csv.Error as error:
+        raise UnknownNameError(f"--labels {text!r} cannot be read: {error}") from error
+    if not any(names):
+        raise UnknownNameError("--labels names no column")
+    return names
+
+
+def _count(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None

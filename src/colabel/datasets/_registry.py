@@ -6,7 +6,6 @@ content, so that a user may bring the original or a gzip-packed copy of it.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from colabel.exceptions import DatasetNotFoundError, UnknownNameError
+from colabel.messages import did_you_mean
 
 __all__ = ["SPLITS", "DataFile", "DatasetInfo", "get_info", "list_datasets"]
 
@@ -94,19 +94,19 @@ class DatasetInfo:
     n_labelsets: int
     files: tuple[DataFile, ...]
     all: tuple[str, ...]
-    train: tuple[str, ...]
-    test: tuple[str, ...]
-    rows: dict[str, tuple[int, int]] = field(hash=False)
-    n_train: int | None
-    n_test: int | None
     citation_key: str
     citation: str
     folder: str
-    labels: tuple[str, ...] | None
-    xml: str | None
-    shipped: bool
-    partial: bool
-    notes: str
+    train: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict, hash=False)
+    n_train: int | None = None
+    n_test: int | None = None
+    labels: tuple[str, ...] | None = None
+    xml: str | None = None
+    shipped: bool = False
+    partial: bool = False
+    notes: str = ""
 
     @property
     def density(self) -> float:
@@ -147,7 +147,7 @@ def get_info(name: str) -> DatasetInfo:
     """Return the entry of ``name``, upper or lower case, or say which names are close to it."""
     info = _table().get(name.lower())
     if info is None:
-        raise DatasetNotFoundError(f"no dataset is called {name!r}{did_you_mean(name)}")
+        raise DatasetNotFoundError(f"no dataset is called {name!r}{names_like(name)}")
     return info
 
 
@@ -169,12 +169,11 @@ def check_split(info: DatasetInfo, split: str) -> str:
     return split
 
 
-def did_you_mean(name: str) -> str:
-    """Return a half sentence with the registered names close to ``name``."""
-    close = difflib.get_close_matches(name.lower(), _table(), n=3, cutoff=0.5)
-    if close:
-        return f"; did you mean {' or '.join(close)}?"
-    return "; list_datasets(), or colabel datasets, names those that are known"
+def names_like(name: str) -> str:
+    """Return the end of a sentence: the registered names close to ``name``, or where they are."""
+    return did_you_mean(
+        name, _table(), "list_datasets(), or colabel datasets, names those that are known"
+    )
 
 
 @cache
@@ -184,37 +183,12 @@ def _table() -> dict[str, DatasetInfo]:
 
 
 def _entry(name: str, row: dict[str, Any]) -> DatasetInfo:
-    files = tuple(
-        DataFile(
-            file["name"],
-            file["size"],
-            file["sha256"],
-            file.get("packed_sha256"),
-            tuple(file.get("urls", ())),
-        )
-        for file in row["files"]
-    )
-    return DatasetInfo(
-        name=name,
-        domain=row["domain"],
-        n_samples=row["n_samples"],
-        n_features=row["n_features"],
-        n_labels=row["n_labels"],
-        cardinality=row["cardinality"],
-        n_labelsets=row["n_labelsets"],
-        files=files,
-        all=tuple(row["all"]),
-        train=tuple(row.get("train", ())),
-        test=tuple(row.get("test", ())),
-        rows={split: (first, stop) for split, (first, stop) in row.get("rows", {}).items()},
-        n_train=row.get("n_train"),
-        n_test=row.get("n_test"),
-        citation_key=row["citation_key"],
-        citation=row["citation"],
-        folder=row.get("folder", name),
-        labels=tuple(row["labels"]) if "labels" in row else None,
-        xml=row.get("xml"),
-        shipped=row.get("shipped", False),
-        partial=row.get("partial", False),
-        notes=row.get("notes", ""),
-    )
+    files = tuple(DataFile(**_frozen(file)) for file in row.pop("files"))
+    return DatasetInfo(**{"name": name, "folder": name, "files": files, **_frozen(row)})
+
+
+def _frozen(value: Any) -> Any:
+    """Return what TOML gives with tuples for its lists."""
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

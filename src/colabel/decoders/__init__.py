@@ -2,6 +2,7 @@
 
 from sklearn.base import clone
 
+from colabel._measure_names import MEASURE_ALIASES
 from colabel.decoders.base import BaseDecoder
 from colabel.decoders.branch_and_bound import BranchAndBound
 from colabel.decoders.certificate import algorithm_3
@@ -21,6 +22,7 @@ from colabel.decoders.support_mode import SupportMode
 from colabel.decoders.threshold import CardinalityThreshold, Threshold
 from colabel.decoders.top_m import top_m
 from colabel.exceptions import UnknownNameError
+from colabel.messages import unknown_name
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
 __all__ = [
@@ -69,12 +71,12 @@ DECODERS: dict[str, type[BaseDecoder]] = {
 }
 
 
-# What a user wants to get right, and the decoder that is optimal for it on a table that is a
-# distribution. ``subset`` is the mode, which each table finds in its own way.
+# The measure to get right, and the decoder that is optimal for it on a table that is a
+# distribution. Subset accuracy asks for the mode, which each table finds in its own way.
 TARGETS: dict[str, str] = {
-    "hamming": "marginal",
-    "f1": "expected_f",
-    "jaccard": "expected_jaccard",
+    "hamming_loss": "marginal",
+    "example_f1": "expected_f",
+    "example_jaccard": "expected_jaccard",
 }
 MODES: dict[type[ScoreTable], str] = {
     Modular: "threshold",
@@ -90,32 +92,31 @@ def make_decoder(decoder: str | BaseDecoder, table: type[ScoreTable] | None = No
     Parameters
     ----------
     decoder : BaseDecoder or str
-        A decoder, a name in ``DECODERS``, or a target: ``"subset"``, ``"hamming"``, ``"f1"`` or
-        ``"jaccard"``.
+        A decoder, a name in ``DECODERS``, or the measure to get right: ``"subset_accuracy"``,
+        ``"hamming_loss"``, ``"example_f1"`` or ``"example_jaccard"``; or in short ``"subset"``,
+        ``"hamming"``, ``"f1"`` or ``"jaccard"``.
     table : type or None
-        The table to decode; tells what ``"subset"`` means.
+        The table to decode; it decides how the mode is found.
 
     Examples
     --------
     >>> make_decoder("threshold")
     Threshold()
-    >>> make_decoder("f1")
+    >>> make_decoder("example_f1")
     ExpectedF()
     """
     if isinstance(decoder, BaseDecoder):
         return clone(decoder)
-    if decoder == "subset" and table in MODES:
-        decoder = MODES[table]
-    elif isinstance(decoder, str):
-        decoder = TARGETS.get(decoder, decoder)
-    if decoder == "top_m":
+    measure = MEASURE_ALIASES.get(str(decoder), str(decoder))
+    name = TARGETS.get(measure, str(decoder))
+    if measure == "subset_accuracy" and table in MODES:
+        name = MODES[table]
+    if name == "top_m":
         raise UnknownNameError(
             "top_m gives several labelings a sample, so it is no decoder: call predict_top_m(X, m) "
             "of the estimator, or colabel.decoders.top_m(table, m)"
         )
-    if not isinstance(decoder, str) or decoder not in DECODERS:
-        raise UnknownNameError(
-            "decoder must be a decoder object, a measure (subset, hamming, f1, jaccard) or one of "
-            f"{', '.join(DECODERS)}; got {decoder!r}"
-        )
-    return DECODERS[decoder]()
+    if name not in DECODERS:
+        what = "decoder must be a decoder object, its name or the measure to get right, not"
+        raise unknown_name(what, decoder, ["subset_accuracy", *TARGETS, *DECODERS])
+    return DECODERS[name]()

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from colabel.decoders._label_counts import block_of, label_counts, members, pieces
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels, with_doubt
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 

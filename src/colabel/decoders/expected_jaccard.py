@@ -16,8 +16,8 @@ from colabel.decoders._label_counts import (
     members_of,
     pieces,
 )
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels, with_doubt
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 

@@ -11,9 +11,9 @@ import numpy as np
 from colabel._parameters import check_whole
 from colabel.decoders._count_levels import Levels, Singled, count_form
 from colabel.decoders._label_graph import Graph, label_graph
-from colabel.decoders._threads import in_threads, per_thread
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.exceptions import IncompatibleError
+from colabel.numerics.threads import in_threads, per_thread
 from colabel.results import Decoded
 from colabel.roles import Loss
 from colabel.scores import Pairwise, ScoreTable

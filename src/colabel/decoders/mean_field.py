@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -10,9 +9,10 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from colabel._parameters import check_real, check_whole
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats
 from colabel.decoders.spins import Spins, times
+from colabel.messages import warn_user
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
 
@@ -71,11 +71,10 @@ class MeanField(BaseDecoder):
             heat *= 0.5
         moving = self._settle(scores.unary, matrix, means)
         if moving:
-            warnings.warn(
+            warn_user(
                 f"mean field has not settled after {self.max_sweeps} sweeps for {moving} samples; "
                 "raise max_sweeps or tol",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return scores.unary + times(means, matrix)
 

@@ -17,11 +17,11 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
 from colabel.decoders._mixing_counts import best_sizes
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.fixed_size import CLOSE, solve_fixed_size
 from colabel.decoders.spectral import Spectral, Table, round_counts
 from colabel.decoders.spins import Spins
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded, RelaxedSolution
 from colabel.scores import Pairwise, ScoreTable
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from colabel._parameters import check_whole
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Mixture, ScoreTable
 

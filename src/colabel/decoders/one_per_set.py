@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from colabel._parameters import check_whole
-from colabel.decoders._threads import in_threads
 from colabel.decoders.base import BaseDecoder, Floats, Labels
+from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 

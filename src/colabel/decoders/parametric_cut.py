@@ -12,8 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from colabel.decoders._label_graph import Graph, label_graph
-from colabel.decoders._threads import in_threads, per_thread
 from colabel.decoders.base import Floats, Labels
+from colabel.numerics.threads import in_threads, per_thread
 from colabel.scores import Pairwise
 
 __all__ = ["ParametricCut", "parametric_cut", "total_variation"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from heapq import heappop, heappush
 from numbers import Integral
 
@@ -15,6 +14,7 @@ from colabel.decoders.base import Floats, Labels
 from colabel.decoders.mixture_mode import most_probable
 from colabel.decoders.support_mode import ONLY_EMPTY
 from colabel.exceptions import IncompatibleError
+from colabel.messages import warn_user
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
 __all__ = ["top_m"]
@@ -79,11 +79,10 @@ def top_m(
     labels, values, left = most_probable(scores, m, nonempty, max_nodes)
     missed = int(np.sum(left > values[:, -1]))
     if missed:
-        warnings.warn(
+        warn_user(
             f"max_nodes={max_nodes} ended the search of {missed} samples: labelings more probable "
             "than the last ones may have been missed",
             ConvergenceWarning,
-            stacklevel=2,
         )
     # The search ranks by bounds, which differ from the values by rounding: near-ties.
     order = np.argsort(-values, axis=1, kind="stable")

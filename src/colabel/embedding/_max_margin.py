@@ -6,7 +6,6 @@ any other labels, by a margin: projections of labels that are both predictable a
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from colabel.embedding._moments import label_scatter
 from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
 from colabel.linear.codewords import RidgeFit
+from colabel.messages import warn_user
 from colabel.metric_learning.metric_bundle import minimise_planes
 
 __all__ = ["MaxMarginOutputCode"]
@@ -163,11 +163,10 @@ class MaxMarginOutputCode(OutputCode):
         found = minimise_planes(margins, np.eye(Y.shape[1]), tol=self.tol, max_iter=self.max_iter)
         self.history_, self.gap_, self.n_iter_ = found.history, found.gap, found.n_iter
         if not found.converged:
-            warnings.warn(
+            warn_user(
                 f"MaxMarginOutputCode did not converge in {self.n_iter_} planes: its objective is "
                 f"up to {self.gap_:.2g} too high; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         return found.coef[:, ::-1]
 

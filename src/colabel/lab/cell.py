@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from colabel._label_scores import has_label_scores, label_scores
+from colabel._sklearn import blames_missing_values
 from colabel.datasets import Dataset
 from colabel.exceptions import is_interrupt
 from colabel.lab.clock import seconds_of_work
@@ -73,9 +74,7 @@ def run_cell(
     except Exception as error:  # the run goes on, and the reason is kept
         if is_interrupt(error):
             raise KeyboardInterrupt from error
-        reason = " ".join(str(error).split()) or "no reason given"
-        status = f"failed: {type(error).__name__}: {reason}"
-        return CellResult(status, traceback=traceback.format_exc())
+        return CellResult(_why(error, train, test), traceback=traceback.format_exc())
     times = fitted - started, predicted - fitted, peak_memory_mb()
     return CellResult("ok", measures, *times, parameters=chosen, trials=trials, files=files)
 
@@ -111,14 +110,20 @@ def scores_of(estimator: Any, X: Any, n_labels: int) -> Any:
     return label_scores(estimator, X, n_labels) if has_label_scores(estimator) else None
 
 
-def brief(result: CellResult, train: Dataset, test: Dataset) -> CellResult:
-    """Keep one sentence of why a cell failed; of missing values, one that says where they are."""
-    if result.ok:
-        return result
-    missing = missing_values(train) or missing_values(test) if "NaN" in result.status else None
+def _why(error: Exception, train: Dataset, test: Dataset) -> str:
+    """Return the status of a cell that failed; of missing values, where they are."""
+    missing = (
+        missing_values(train) or missing_values(test) if blames_missing_values(error) else None
+    )
     if missing is not None:
-        return replace(result, status=f"failed: {missing}; fill them in or leave such columns out")
-    return replace(result, status=first_sentence(result.status))
+        return f"failed: {missing}; fill them in or leave such columns out"
+    reason = " ".join(str(error).split()) or "no reason given"
+    return f"failed: {type(error).__name__}: {reason}"
+
+
+def brief(result: CellResult) -> CellResult:
+    """Keep one sentence of why a cell failed."""
+    return result if result.ok else replace(result, status=first_sentence(result.status))
 
 
 def first_sentence(text: str) -> str:

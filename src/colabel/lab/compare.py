@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -22,6 +21,7 @@ from colabel.lab.running import run_cells
 from colabel.lab.searched import Search, SearchedMethod
 from colabel.lab.splits import Fold, check_split, default_split, list_folds
 from colabel.lab.workers import Limits
+from colabel.messages import warn_user
 
 __all__ = [
     "Row",
@@ -246,10 +246,8 @@ def _default_variants(fold: Fold, search: Search | None) -> list[Variant]:
     names = default_methods(n_label_sets)
     left_out = [name for name in default_methods() if name not in names]
     if left_out:
-        warnings.warn(
+        warn_user(
             f"{fold.name} has {n_label_sets} distinct label sets: {' and '.join(left_out)} would "
             "take long and are left out; name the methods to run them",
-            UserWarning,
-            stacklevel=3,
         )
     return [variant_of(name, search) for name in names]

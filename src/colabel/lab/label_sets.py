@@ -6,7 +6,7 @@ from typing import Any
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
-from colabel.metrics._label_sets import set_columns
+from colabel.metrics import set_columns
 
 __all__ = ["with_label_sets"]
 

@@ -6,7 +6,6 @@ with exclusive label sets, ``br+argmax``: the rule that chooses a label of each 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from colabel.exceptions import UnknownNameError
 from colabel.lab.registry import METHODS, Method
-from colabel.model_selection import TunedThreshold
-from colabel.model_selection._tuned_threshold import RULES
+from colabel.messages import unknown_name
+from colabel.model_selection import RULES, TunedThreshold
 
 __all__ = [
     "METHODS",
@@ -45,9 +44,7 @@ def get_method(name: str) -> tuple[Method, str | None]:
     base, plus, rule = name.partition("+")
     known = base in METHODS
     if not known or (plus and (rule not in (*RULES, *SET_RULES) or METHODS[base].label_sets)):
-        close = difflib.get_close_matches(name, list_methods(), n=3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else "; see: colabel methods"
-        raise UnknownNameError(f"no method is called {name!r}{hint}")
+        raise unknown_name("no method is called", name, list_methods(), "see: colabel methods")
     return METHODS[base], rule if plus else None
 
 
@@ -126,6 +123,4 @@ def full_name(estimator: Any, key: str, method: str) -> str:
             return str(full)
     short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
     names = dict.fromkeys([*short, *known])  # a name without a prefix is in both
-    close = difflib.get_close_matches(key, names, n=3)
-    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(short)}"
-    raise UnknownNameError(f"{method} has no parameter {key!r}{hint}")
+    raise unknown_name(f"{method} has no parameter", key, names, f"it has {', '.join(short)}")

@@ -22,7 +22,6 @@ With ``[tune]``, parameters of all methods are searched inside each cell; one wi
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +36,7 @@ from colabel.lab.compare import compare, variant_of
 from colabel.lab.rows import Row, Variant
 from colabel.lab.searched import Search
 from colabel.lab.splits import check_split
+from colabel.messages import did_you_mean
 from colabel.metrics import get_measure
 
 __all__ = ["Comparison", "read_plan"]
@@ -270,9 +270,7 @@ class _Reader:
         for key, value in content.items():
             full = f"{where}, {key}" if where else key
             if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
-                hint = f"did you mean {close[0]}?" if close else f"there is {', '.join(known)}"
-                raise self.wrong(full, f"is no key here; {hint}")
+                raise self.wrong(full, f"is no key here{did_you_mean(key, known)}")
             kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
             fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
             if not fits:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,9 +13,9 @@ from typing import Any
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from colabel.datasets import Dataset
-from colabel.exceptions import UnknownNameError
 from colabel.lab.methods import make
 from colabel.lab.rows import Variant
+from colabel.messages import unknown_name
 from colabel.metrics import get_measure, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
@@ -269,8 +268,7 @@ def find_plans(name: str) -> list[Plan]:
     chosen = [p for p in plans if name == "all" or f"{p.name}.".startswith(f"{name}.")]
     if not chosen:
         known = sorted({start for p in plans for start in _beginnings(p.name)})
-        close = difflib.get_close_matches(name, known, n=3) or known
-        raise UnknownNameError(f"no table is registered as {name!r}; there is {', '.join(close)}")
+        raise unknown_name("no table is registered as", name, known)
     return chosen
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from colabel.lab.files import write_whole
 from colabel.lab.store import Store
+from colabel.metrics import MEASURE_NAMES
 
-__all__ = ["COLUMNS", "MEASURE_COLUMNS", "WHERE", "ResultFile", "read_results"]
+__all__ = ["COLUMNS", "WHERE", "ResultFile", "read_results"]
 
 WHERE = ("data", "split", "fold", "seed", "method")
 
@@ -26,24 +27,6 @@ COLUMNS = (
     "predict_seconds",
     "peak_memory_mb",
 )
-MEASURE_COLUMNS = (
-    "subset_accuracy",
-    "hamming_loss",
-    "example_f1",
-    "micro_f1",
-    "macro_f1",
-    "example_jaccard",
-    "precision_at_1",
-    "precision_at_3",
-    "precision_at_5",
-    "ndcg_at_5",
-    "ranking_loss",
-    "coverage",
-    "one_error",
-    "lrap",
-)
-
-
 INNER = (*WHERE, "parameters", "value", "spread", "fit_seconds", "share", "failed")
 BESIDE = ("run.json", "inner.csv", "kept.csv")
 KEPT = (*WHERE, "key", "predictions", "models")
@@ -73,7 +56,7 @@ class ResultFile:
         self.folder, self.store = Path(folder), store
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / "results.csv"
-        self.columns = (*COLUMNS, *MEASURE_COLUMNS, *extra)
+        self.columns = (*COLUMNS, *MEASURE_NAMES, *extra)
         view = Path(os.path.relpath(self.folder, store.folder)).as_posix()
         # Known as ours only afterwards: killed in between, nothing would be overwritten.
         with store.adopt(view) as is_new:

@@ -223,7 +223,7 @@ class _Here:
             self._data = None  # one fold in memory, not two
             self._fold, self._data = cell.fold, (cell.fold.train(), cell.fold.test())
         train, test = self._data
-        result = brief(run_cell(cell.build, train, test, self._keep), train, test)
+        result = brief(run_cell(cell.build, train, test, self._keep))
         self._task = None
         return [(number, result)]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -27,6 +26,7 @@ from colabel.lab.running import run_cells
 from colabel.lab.statistics import mean_sd
 from colabel.lab.store import Store
 from colabel.lab.workers import Limits
+from colabel.messages import warn_user
 
 __all__ = ["cells_of_plan", "look_for_data", "means_and_spreads", "reproduce"]
 
@@ -243,7 +243,7 @@ def _save_picture(found: Reproduced, folder: Path) -> Path | None:
     try:
         figure = found.plan.draw(found)
     except MissingExtraError as error:
-        warnings.warn(str(error), UserWarning, stacklevel=3)
+        warn_user(str(error))
         return None
     path = folder / f"{found.plan.name.partition('.')[2]}.svg"
     figure.savefig(path)

@@ -27,6 +27,7 @@ from colabel.exceptions import ColabelError
 from colabel.lab.cell import CellResult, brief, run_cell
 from colabel.lab.memory import resident_mb
 from colabel.lab.rows import Cell
+from colabel.messages import warn_user
 
 __all__ = ["Limits", "Workers", "pack_build", "run_task"]
 
@@ -203,7 +204,7 @@ class _Worker:
         result, said = pickle.loads(message)
         try:
             for text, category in said:
-                warnings.warn(text, category, stacklevel=2)
+                warn_user(text, category)
         except Warning as error:  # where warnings are errors, as in a cell of this process
             return CellResult(f"failed: {type(error).__name__}: {error}")
         peak = result.peak_memory_mb
@@ -263,7 +264,7 @@ def pack_build(build: Callable[[], Any]) -> bytes:
 
 def run_task(task: bytes, train: Any, test: Any, keep: Sequence[str]) -> CellResult:
     """Run the cell of a packed estimator."""
-    return brief(run_cell(partial(_build, task), train, test, keep), train, test)
+    return brief(run_cell(partial(_build, task), train, test, keep))
 
 
 def _pack(value: Any) -> bytes:

@@ -21,7 +21,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from colabel._sklearn import check_weight, n_rows, one_score_per_class, take_rows
+from colabel._sklearn import (
+    check_weight,
+    missing_values_named,
+    n_rows,
+    one_score_per_class,
+    take_rows,
+)
 from colabel._unchanged import unchanged_on_failure
 from colabel.labelsets._logistic import ScaledLogisticRegression
 from colabel.labelsets._targets import Codes, encode_sets, kept_apart, one_hot
@@ -162,7 +168,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         finite = "allow-nan" if get_tags(self._inner()).input_tags.allow_nan else True
         options: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
-        return validate_data(self, X, accept_sparse="csr", reset=reset, **options)
+        with missing_values_named(self):
+            return validate_data(self, X, accept_sparse="csr", reset=reset, **options)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,6 @@ tree is all there is.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
+
+from colabel.messages import warn_user
 
 __all__ = ["TreeCoupling", "fit_coupling", "spanning_tree"]
 
@@ -140,10 +141,9 @@ def fit_coupling(
     limit = {"maxiter": MAX_ITER}
     found = minimize(objective, centre, jac=True, method="L-BFGS-B", options=limit)
     if found.status == 1:  # a step too small to matter, status 2, is as good as the end
-        warnings.warn(
+        warn_user(
             f"the coupling has not converged in {MAX_ITER} iterations; a larger penalty helps",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return model(found.x)
 

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,20 +19,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from colabel._targets import (
-    COLUMN_VECTOR,
     TargetFormat,
     _as_array,
     _as_frame,
     dense_labels,
     encode_target,
+    warn_of_column_vector,
 )
 from colabel.base import PROBABILITY_FLOOR
-from colabel.metrics._inputs import column_names
-from colabel.metrics._label_sets import set_columns
+from colabel.metrics import set_columns
 
 __all__ = ["SetTarget", "encode_sets", "kept_apart", "one_hot"]
 
@@ -133,7 +130,7 @@ def encode_sets(Y: Any, label_sets: Any = None) -> tuple[Codes, SetTarget]:
     if array.dtype.kind in "biuf" and np.all((array == 0) | (array == 1)):
         return _encode_labels(Y)
     if array.shape[1] == 1 and frame is None:
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=3)
+        warn_of_column_vector()
         return encode_sets(array.ravel())
     return _encode_columns(Y, frame, array)
 
@@ -165,9 +162,9 @@ def _encode_labels(Y: Any) -> tuple[Codes, SetTarget]:
 def _encode_indicator(Y: Any, label_sets: Any) -> tuple[Codes, SetTarget]:
     labels, form = encode_target(Y)
     if form.one_dimensional:
-        raise ValueError("label_sets need a matrix of labels, one column a label; y has one axis")
+        raise ValueError("label_sets need a matrix of labels, one column per label; y has one axis")
     labels = dense_labels(labels)
-    known = column_names(Y) if form.kind == "frame" else None
+    known = tuple(map(str, form.label_names)) if form.kind == "frame" else None
     columns = set_columns(label_sets, labels.shape[1], known)
     in_none = sorted(set(range(labels.shape[1])).difference(*columns.values()))
     if in_none:

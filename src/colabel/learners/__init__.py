@@ -1,8 +1,6 @@
 """Learners: set the parameters of a model by minimising the risk of a ``MarginProblem``."""
 
-from sklearn.base import clone
-
-from colabel.exceptions import UnknownNameError
+from colabel._part import make_part
 from colabel.learners.averaged import AveragedDescent
 from colabel.learners.base import BaseLearner
 from colabel.learners.block_dual import BlockDual
@@ -44,14 +42,7 @@ def make_learner(learner: str | BaseLearner) -> BaseLearner:
     >>> make_learner("bmrm")
     CuttingPlane()
     """
-    if isinstance(learner, BaseLearner):
-        return clone(learner)
-    if not isinstance(learner, str) or learner not in LEARNERS:
-        raise UnknownNameError(
-            f"learner must be a learner object, optimal or one of {', '.join(LEARNERS)}; "
-            f"got {learner!r}"
-        )
-    return LEARNERS[learner]()
+    return make_part("a learner", learner, BaseLearner, LEARNERS)
 
 
 def optimal_learner(model: Model, loss: Loss, oracles: Stages) -> BaseLearner:

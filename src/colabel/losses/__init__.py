@@ -2,9 +2,7 @@
 
 import re
 
-from sklearn.base import clone
-
-from colabel.exceptions import UnknownNameError
+from colabel._part import make_part
 from colabel.losses.base import BaseLoss, CountsLoss
 from colabel.losses.fbeta import FBeta
 from colabel.losses.hamming import Hamming
@@ -32,12 +30,6 @@ def make_loss(loss: str | BaseLoss) -> BaseLoss:
     >>> make_loss("f1"), make_loss("f0.5")
     (FBeta(), FBeta(beta=0.5))
     """
-    if isinstance(loss, BaseLoss):
-        return clone(loss)
     if isinstance(loss, str) and loss not in LOSSES and BETA.fullmatch(loss):
         return FBeta(float(loss[1:]))
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise UnknownNameError(
-            f"loss must be a loss object or one of {', '.join(LOSSES)}; got {loss!r}"
-        )
-    return LOSSES[loss]()
+    return make_part("a loss", loss, BaseLoss, LOSSES)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from colabel._measure_names import LABEL_MEASURES, RANKING_MEASURES
 from colabel.metrics._counts import Counts, count_labels
 from colabel.metrics._inputs import (
     as_scores,
@@ -31,17 +32,6 @@ from colabel.metrics._ratios import (
 from colabel.metrics._top_k import discounted
 
 __all__ = ["evaluate", "evaluate_labels"]
-
-RANKING_NAMES = (
-    "precision_at_1",
-    "precision_at_3",
-    "precision_at_5",
-    "ndcg_at_5",
-    "ranking_loss",
-    "coverage",
-    "one_error",
-    "lrap",
-)
 
 
 def evaluate(
@@ -150,21 +140,19 @@ def evaluate_labels(
 
 
 def _set_table(counts: Counts) -> dict[str, float]:
-    return {
-        "subset_accuracy": mean_subset(counts),
-        "hamming_loss": mean_hamming(counts),
-        "example_f1": average_ratio(counts, fbeta_ratio, "example"),
-        "micro_f1": average_ratio(counts, fbeta_ratio, "micro"),
-        "macro_f1": average_ratio(counts, fbeta_ratio, "macro"),
-        "example_jaccard": average_ratio(counts, jaccard_ratio, "example"),
-    }
+    values = (
+        mean_subset(counts),
+        mean_hamming(counts),
+        *(average_ratio(counts, fbeta_ratio, over) for over in ("example", "micro", "macro")),
+        average_ratio(counts, jaccard_ratio, "example"),
+    )
+    return dict(zip(LABEL_MEASURES, values, strict=True))
 
 
 def _ranking_table(Y: Any, scores: np.ndarray, weights: np.ndarray | None) -> dict[str, float]:
     values = by_rows(Y, scores, _ranking_rows)
-    return {
-        name: mean(column, weights) for name, column in zip(RANKING_NAMES, values.T, strict=True)
-    }
+    means = (mean(column, weights) for column in values.T)
+    return dict(zip(RANKING_MEASURES, means, strict=True))
 
 
 def _ranking_rows(relevant: np.ndarray, order: Order) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Turning whatever a caller holds into one of two validated forms: labels or scores.
 
 Labels become a boolean array, or a boolean CSR array where the caller's were sparse; scores become
-a dense float array. Everything that can be wrong with them is said here, in one sentence each.
+a dense float array. Everything that can be wrong with them is refused here, in one sentence each.
 """
 
 from __future__ import annotations

@@ -74,7 +74,23 @@ def label_set_accuracy(
 def set_columns(
     label_sets: Any, n_labels: int, label_names: Sequence[str] | None = None
 ) -> dict[str, list[int]]:
-    """Return each set's column numbers, under its name."""
+    """Return the column numbers of each label set, under its name.
+
+    Parameters
+    ----------
+    label_sets : mapping or sequence
+        Exclusive label sets, as in :func:`label_set_accuracy`.
+    n_labels : int
+        Number of columns.
+    label_names : sequence of str, default=None
+        The labels' names in column order, for label sets given by name.
+
+    Examples
+    --------
+    >>> from colabel.metrics import set_columns
+    >>> set_columns({"font": ["serif", "sans"], "style": [2, 3]}, 4, ["serif", "sans", "b", "i"])
+    {'font': [0, 1], 'style': [2, 3]}
+    """
     if label_names is not None and len(label_names) != n_labels:
         raise ValueError(f"{len(label_names)} label names for {n_labels} labels")
     sets = _named_sets(label_sets)

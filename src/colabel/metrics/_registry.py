@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
-from colabel.exceptions import UnknownNameError
+from colabel._measure_names import MEASURE_ALIASES, MEASURE_NAMES
+from colabel.messages import unknown_name
 from colabel.metrics._ranking import coverage, lrap, one_error, ranking_loss
 from colabel.metrics._sets import (
     f1_score,
@@ -22,7 +22,9 @@ from colabel.metrics._sets import (
 )
 from colabel.metrics._top_k import ndcg_at_k, precision_at_k
 
-__all__ = ["MEASURES", "Measure", "get_measure"]
+__all__ = ["MEASURES", "Measure", "get_measure", "measure_name"]
+
+_AT_K = re.compile(r"(precision|ndcg)_at_([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def get_measure(name: str) -> Measure:
     Parameters
     ----------
     name : str
-        One of :data:`MEASURES`, or ``precision_at_<k>`` or ``ndcg_at_<k>`` with any k.
+        One of :data:`MEASURES`, ``precision_at_<k>`` or ``ndcg_at_<k>`` with any k, or a short
+        name; see :func:`measure_name`.
 
     Returns
     -------
@@ -77,14 +80,35 @@ def get_measure(name: str) -> Measure:
     >>> get_measure("hamming_loss").greater_is_better
     False
     """
-    if name in MEASURES:
-        return MEASURES[name]
-    at_k = re.fullmatch(r"(precision|ndcg)_at_([1-9][0-9]*)", str(name))
-    if at_k:
-        return _top(at_k[1], int(at_k[2]))
-    close = difflib.get_close_matches(str(name), MEASURES, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(MEASURES)}"
-    raise UnknownNameError(f"unknown measure {name!r}: {hint}")
+    full = measure_name(name)
+    at_k = _AT_K.fullmatch(full)
+    return MEASURES[full] if full in MEASURES or not at_k else _top(at_k[1], int(at_k[2]))
+
+
+def measure_name(name: str) -> str:
+    """Return the full name of a measure.
+
+    Parameters
+    ----------
+    name : str
+        Full, as in the table of :func:`evaluate`, or short: ``subset``, ``hamming``, ``f1``,
+        ``jaccard``, ``precision`` and ``recall``, the last four averaged over samples.
+
+    Raises
+    ------
+    UnknownNameError
+        Where there is none; its message names the closest ones.
+
+    Examples
+    --------
+    >>> from colabel.metrics import measure_name
+    >>> measure_name("f1"), measure_name("macro_f1")
+    ('example_f1', 'macro_f1')
+    """
+    full = MEASURE_ALIASES.get(str(name), str(name))
+    if full not in MEASURES and not _AT_K.fullmatch(full):
+        raise unknown_name("unknown measure", name, MEASURES)
+    return full
 
 
 def _labels(
@@ -124,20 +148,19 @@ def _averaged(average: str) -> list[Measure]:
 
 
 def _build() -> Mapping[str, Measure]:
-    ratios = {m.name: m for average in ("example", "micro", "macro") for m in _averaged(average)}
-    table = [
+    measures = [
         _labels("subset_accuracy", subset_accuracy, "share of samples wholly right"),
         _labels("hamming_loss", hamming_loss, "share of wrong cells", loss=True),
-        *(ratios.pop(name) for name in ("example_f1", "micro_f1", "macro_f1", "example_jaccard")),
         *(_top("precision", k) for k in (1, 3, 5)),
         _top("ndcg", 5),
         _scores("ranking_loss", ranking_loss, "share of misordered pairs of labels", loss=True),
         _scores("coverage", coverage, "places down to the last true label", loss=True),
         _scores("one_error", one_error, "share of samples whose top label is wrong", loss=True),
         _scores("lrap", lrap, "label ranking average precision"),
-        *ratios.values(),
+        *(measure for average in ("example", "micro", "macro") for measure in _averaged(average)),
     ]
-    return MappingProxyType({measure.name: measure for measure in table})
+    by_name = {measure.name: measure for measure in measures}
+    return MappingProxyType({name: by_name[name] for name in MEASURE_NAMES} | by_name)
 
 
 MEASURES: Mapping[str, Measure] = _build()

@@ -3,9 +3,10 @@
 from colabel.mixture._bernoulli import BernoulliMixture
 from colabel.mixture._boosted_trees import BoostedTrees
 from colabel.mixture._conditional import ConditionalBernoulliMixture
-from colabel.mixture._explain import Explanation, explain
+from colabel.mixture._explain import NEAR_ZERO, Explanation, explain
 
 __all__ = [
+    "NEAR_ZERO",
     "BernoulliMixture",
     "BoostedTrees",
     "ConditionalBernoulliMixture",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
+from colabel.messages import warn_user
 from colabel.mixture._bernoulli_em import (
     Fitted,
     Mixtures,
@@ -222,10 +222,9 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
     def _keep(self, best: Fitted, total: float) -> None:
         """Set the fitted attributes, heaviest component first, dead ones left out."""
         if not best.converged:
-            warnings.warn(
+            warn_user(
                 f"EM did not converge in max_iter={self.max_iter} steps; raise it or tol",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         weights = np.exp(best.mixture.log_weights[0])
         order = np.argsort(-weights, kind="stable")
@@ -274,6 +273,6 @@ def _require_binary(Y: Any) -> None:
     else:
         row, column = wrong[0]
     raise ValueError(
-        f"Y must hold only 0 and 1, one column a label; row {row}, column {column} holds "
+        f"Y must hold only 0 and 1, one column per label; row {row}, column {column} holds "
         f"{value.item()!r}. Set binarize to cut numbers at a threshold."
     )

@@ -5,9 +5,10 @@ from colabel.model_selection._stratification import (
     IterativeStratifiedShuffleSplit,
     train_validation_test_split,
 )
-from colabel.model_selection._tuned_threshold import TunedThreshold
+from colabel.model_selection._tuned_threshold import RULES, TunedThreshold
 
 __all__ = [
+    "RULES",
     "IterativeStratifiedKFold",
     "IterativeStratifiedShuffleSplit",
     "TunedThreshold",

@@ -83,7 +83,7 @@ def label_table(Y: Any) -> sparse.csr_array:
             return _class_table(Y)
     values = Y.data if sparse.issparse(Y) else Y
     if Y.ndim != 2 or not np.isin(values, (0, 1)).all():
-        raise ValueError("Y must be a table of 0 and 1, one column a label, or 1-D classes.")
+        raise ValueError("Y must be a table of 0 and 1, one column per label, or 1-D classes.")
     return sparse.csr_array(Y != 0, dtype=np.int64)
 
 

@@ -1,7 +1,7 @@
 """Stratified splits of multi-label data as scikit-learn splitters.
 
 Plain random folds can miss a rare label altogether; these folds give each label its share, and
-can keep groups of samples together. How rows are dealt out is told in
+can keep groups of samples together. How rows are dealt out is explained in
 :mod:`colabel.model_selection._deal`.
 """
 

@@ -17,6 +17,7 @@ from colabel._label_scores import has_label_scores, label_probabilities, label_s
 from colabel._meta import MetaClassifier
 from colabel._sklearn import check_weight, one_score_per_class, take_params, take_rows
 from colabel.decoders import BaseDecoder, CardinalityThreshold, Threshold
+from colabel.metrics import measure_name
 from colabel.model_selection._cut_search import (
     CUT_MEASURES,
     Cut,
@@ -27,7 +28,7 @@ from colabel.model_selection._cut_search import (
 from colabel.model_selection._stratification import IterativeStratifiedKFold
 from colabel.scores import Modular, ScoreTable
 
-__all__ = ["TunedThreshold"]
+__all__ = ["RULES", "TunedThreshold"]
 
 RULES = ("global", "per_label", "top_1", "cardinality")
 # Prices on the number of labels that the cardinality rule tries, in standard deviations of the
@@ -51,7 +52,8 @@ class TunedThreshold(MetaClassifier):
         scikit-learn's.
     measure : str, default="example_f1"
         ``"example_f1"``, ``"micro_f1"``, ``"macro_f1"``, ``"example_jaccard"``,
-        ``"subset_accuracy"`` or ``"hamming_loss"``. With ``beta``, the F measures are F-beta.
+        ``"subset_accuracy"`` or ``"hamming_loss"``, or in short ``"f1"`` (of samples),
+        ``"jaccard"``, ``"subset"`` or ``"hamming"``. With ``beta``, the F measures are F-beta.
     rule : str, default="global"
         ``"global"``: one cut for all labels.
         ``"per_label"``: a cut for each label; exact for macro-F, micro-F and Hamming, a local
@@ -221,19 +223,20 @@ class TunedThreshold(MetaClassifier):
 
     def _tune(self, scores: NDArray, Y: NDArray[np.bool_], weight: NDArray | None) -> None:
         options: dict[str, Any] = {"beta": self.beta, "weight": weight}
+        options["measure"] = measure_name(self.measure)
         if self._target.kind == "binary":
-            cut = best_global_cut(scores, Y, self.measure, **options)
+            cut = best_global_cut(scores, Y, **options)
         elif self.rule == "per_label":
-            cut = best_label_cuts(scores, Y, self.measure, **options)
+            cut = best_label_cuts(scores, Y, **options)
         elif self.rule == "cardinality":
             cut, self.price_ = self._tune_price(scores, Y, options)
         else:
             top_1 = self.rule == "top_1"
-            cut = best_global_cut(scores, Y, self.measure, top_1=top_1, **options)
+            cut = best_global_cut(scores, Y, top_1=top_1, **options)
         self.cut_ = cut.threshold
         table = Modular(scores - self.cut_)
         on = self._make_decoder().decode(table, nonempty=self._nonempty).labels > 0
-        self.oof_score_ = measure_of(on, Y, self.measure, **options)
+        self.oof_score_ = measure_of(on, Y, **options)
 
     def _tune_price(
         self, scores: NDArray, Y: NDArray[np.bool_], options: dict[str, Any]
@@ -243,20 +246,21 @@ class TunedThreshold(MetaClassifier):
         steps = np.empty(scores.shape)
         np.put_along_axis(steps, order, 2.0 * np.arange(scores.shape[1])[None, :] + 1.0, axis=1)
         prices = PRICES * float(scores.std())
-        cuts = [best_global_cut(scores - a * steps, Y, self.measure, **options) for a in prices]
+        cuts = [best_global_cut(scores - a * steps, Y, **options) for a in prices]
         best = int(np.argmax([cut.value for cut in cuts]))
         return cuts[best], float(prices[best])
 
     def _check_parameters(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, not {self.rule!r}")
-        if self.measure not in CUT_MEASURES:
+        measure = measure_name(self.measure)
+        if measure not in CUT_MEASURES:
             raise ValueError(
                 f"measure must be one of {', '.join(CUT_MEASURES)}, not {self.measure!r}"
             )
         if not self.beta > 0:
             raise ValueError(f"beta must be positive, not {self.beta!r}")
-        if self.beta != 1 and not self.measure.endswith("_f1"):
+        if self.beta != 1 and not measure.endswith("_f1"):
             raise ValueError(f"beta has no meaning for {self.measure}; leave it at 1")
         if not has_label_scores(self.estimator):
             raise ValueError(

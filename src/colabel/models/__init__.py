@@ -4,9 +4,7 @@ A *specification* (``SubmodularPairs``) has the parameters; ``build`` makes of i
 training rows (``LinearPairwise``).
 """
 
-from sklearn.base import clone
-
-from colabel.exceptions import UnknownNameError
+from colabel._part import make_part
 from colabel.models.base import BaseModelSpec, LinearModel, row_unit
 from colabel.models.pairwise import (
     IndependentLabels,
@@ -45,10 +43,4 @@ def make_model(model: str | BaseModelSpec) -> BaseModelSpec:
     >>> make_model("quadratic")
     QuadraticPrior()
     """
-    if isinstance(model, BaseModelSpec):
-        return clone(model)
-    if not isinstance(model, str) or model not in MODELS:
-        raise UnknownNameError(
-            f"model must be a model object or one of {', '.join(MODELS)}; got {model!r}"
-        )
-    return MODELS[model]()
+    return make_part("a model", model, BaseModelSpec, MODELS)

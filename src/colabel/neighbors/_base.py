@@ -120,7 +120,7 @@ class NeighborClassifier(MultiLabelClassifier):
             self.threshold_, self.tuned_score_ = float(cuts[0]), float("nan")
         else:
             assert near is not None
-            found = [self._judge(near.first(k), kind, cuts) for k, kind in settings]
+            found = [self._best_cut(near.first(k), kind, cuts) for k, kind in settings]
             best = int(np.argmax([cut.value for cut in found]))
             k, self.weights_ = settings[best]
             self.threshold_, self.tuned_score_ = found[best].threshold, found[best].value
@@ -131,7 +131,7 @@ class NeighborClassifier(MultiLabelClassifier):
     def _tunes(self) -> bool:
         return TUNE in (self.n_neighbors, self.weights, self.threshold)
 
-    def _judge(self, near: Neighbors, weights: str, cuts: Floats) -> Cut:
+    def _best_cut(self, near: Neighbors, weights: str, cuts: Floats) -> Cut:
         rule = self._fit_rule(near, weights)
         return best_cut(
             lambda rows: self._entries(rule, near.take(rows), weights),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel.decoders import BaseDecoder
+from colabel.messages import warn_user
 from colabel.metric_learning.proximal import proximal_gradient
 from colabel.neighbors._base import NeighborClassifier
 from colabel.neighbors._codeword_maps import (
@@ -247,10 +247,9 @@ class LargeMarginKNN(NeighborClassifier):
                 if found.n_iter >= self.max_iter
                 else "neighbours tie in every row; slack='neighbor' has no ties"
             )
-            warnings.warn(
+            warn_user(
                 f"the metric did not converge in {found.n_iter} iterations: {remedy}",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         self.history_, self.n_iter_ = found.history, found.n_iter
         # Where no neighbour differs there is nothing to learn, and the trace is all that is left.

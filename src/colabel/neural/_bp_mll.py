@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from sklearn.utils import check_random_state
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
+from colabel.messages import warn_user
 from colabel.neural._pair_network import (
     Network,
     Schedule,
@@ -182,7 +182,7 @@ class BPMLL(DistinctRowsClassifier):
                 outputs = network_outputs(Z[judged], self.shift_, *self.weights_[-1])
                 seen.append((outputs, judged))
         self.n_iter_ = max(map(len, self.history_))
-        self._tell_of_unfinished()
+        self._warn_if_unfinished()
         judged = np.concatenate([part for _, part in seen])
         outputs = np.concatenate([part for part, _ in seen])
         ranked = self.threshold_inputs == "ranked"
@@ -241,16 +241,15 @@ class BPMLL(DistinctRowsClassifier):
         self.validation_.append(np.array(found))
         return best if len(out) else network.weights
 
-    def _tell_of_unfinished(self) -> None:
+    def _warn_if_unfinished(self) -> None:
         since = [len(found) - 1 - int(np.argmin(found)) for found in self.validation_ if len(found)]
         unfinished = sum(epochs < self.patience for epochs in since)
         if unfinished:
-            warnings.warn(
+            warn_user(
                 f"{unfinished} of {self.n_models} networks of BPMLL still got better within the "
                 f"last {min(self.patience, self.max_iter)} of {self.max_iter} epochs; raise "
                 "max_iter or learning_rate",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _scores(self, X: Any) -> Modular:

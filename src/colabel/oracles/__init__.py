@@ -2,8 +2,8 @@
 
 from sklearn.base import clone
 
+from colabel._part import make_part
 from colabel.decoders import BaseDecoder
-from colabel.exceptions import UnknownNameError
 from colabel.oracles.base import BaseOracle, DecoderOracle
 from colabel.oracles.certified import Certified, MinCut
 from colabel.oracles.published import Algorithm2
@@ -42,11 +42,4 @@ def make_oracle(oracle: str | BaseOracle | BaseDecoder) -> BaseOracle:
     """
     if isinstance(oracle, BaseDecoder):
         return DecoderOracle(clone(oracle))
-    if isinstance(oracle, BaseOracle):
-        return clone(oracle)
-    if not isinstance(oracle, str) or oracle not in ORACLES:
-        raise UnknownNameError(
-            f"oracle must be an oracle or decoder object or one of {', '.join(ORACLES)}; "
-            f"got {oracle!r}"
-        )
-    return ORACLES[oracle]()
+    return make_part("an oracle", oracle, BaseOracle, ORACLES)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel._parameters import check_whole
-from colabel.mixture import Explanation, explain
-from colabel.mixture._explain import NEAR_ZERO
+from colabel.mixture import NEAR_ZERO, Explanation, explain
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide
 
 __all__ = ["components"]
 
@@ -164,8 +164,5 @@ def _write_reasons(figure: Any, reasons: tuple[str, ...], n_lines: int) -> None:
 
 
 def _short(story: Explanation, kept: NDArray) -> list[str]:
-    """Cut long names in the middle, where they differ least; dollars are no mathematics here."""
-    half = NAME_WIDTH // 2
-    names = (story.names[m] for m in kept)
-    cut = (n if len(n) <= NAME_WIDTH else f"{n[: half - 1]}…{n[-half:]}" for n in names)
-    return [name.replace("$", r"\$") for name in cut]
+    """Return names that fit, in which dollars are no mathematics."""
+    return [elide(story.names[m], NAME_WIDTH).replace("$", r"\$") for m in kept]

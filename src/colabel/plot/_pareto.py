@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.plot._names import elide, place_names
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide, place_names
 
 __all__ = ["pareto_front", "time_accuracy"]
 
@@ -23,7 +23,7 @@ def pareto_front(
     *,
     greater_is_better: bool = True,
 ) -> NDArray[np.bool_]:
-    """Say which points no other one beats: none is at least as good in both and better in one.
+    """Find the points that no other one beats: none is at least as good in both and better in one.
 
     Parameters
     ----------

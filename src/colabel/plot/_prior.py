@@ -22,16 +22,17 @@ from scipy.spatial.distance import squareform
 
 from colabel.exceptions import IncompatibleError
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide
 
 __all__ = ["label_prior"]
 
-# Blue and vermilion of Okabe and Ito: told apart by all colour-blind readers.
+# Blue and vermilion of Okabe and Ito: which colour-blind readers can distinguish too.
 ATTRACTS, REPELS = "#0072b2", "#d55e00"
 # The map goes on to darker shades, so that a few strong pairs leave the others visible.
 SHADES = ("#00304d", ATTRACTS, "white", REPELS, "#5c2700")
 UNIFORM, STRUCTURE = "0.25", "0.82"
 EDGES_PER_LABEL = 1.5
-# More names than these are a smear; every second, third, ... label is named, and it is said.
+# More names than these are a smear; only every second, third, ... label is named.
 MAX_NAMES = 80
 NAME_WIDTH = 22
 # Entries this small beside the largest are rounding errors of taking the mean off.
@@ -140,7 +141,7 @@ class _Prior:
     def named(self) -> list[tuple[int, str]]:
         """Places in the order that have a name, with the name."""
         places = range(0, self.n_labels, self.step)
-        return [(place, _short(self.names[self.order[place]])) for place in places]
+        return [(place, elide(self.names[self.order[place]], NAME_WIDTH)) for place in places]
 
 
 def _matrix_of(source: Any) -> NDArray:
@@ -192,7 +193,7 @@ def _split(A: NDArray, names: tuple[str, ...]) -> _Prior:
 
 
 def _order(structure: NDArray) -> NDArray:
-    """Put labels that attract one another side by side (average linkage, best order of leaves)."""
+    """Order labels so that those that attract one another are neighbours (average linkage)."""
     if len(structure) < 3 or not structure.any():
         return np.arange(len(structure))
     distances = squareform(structure, checks=False)
@@ -353,9 +354,3 @@ def _uniform_text(prior: _Prior) -> str:
     # -a (1'y)^2 / 2 is concave in the number of labels where a > 0.
     less = "less" if prior.uniform > 0 else "more"
     return f"{text}; each further label is worth {less} than the one before"
-
-
-def _short(name: str) -> str:
-    """Cut a long name in the middle, where names differ least."""
-    half = NAME_WIDTH // 2
-    return name if len(name) <= NAME_WIDTH else f"{name[: half - 1]}…{name[-half:]}"

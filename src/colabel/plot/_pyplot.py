@@ -10,7 +10,7 @@ __all__ = ["pyplot"]
 
 
 def pyplot() -> Any:
-    """Return ``matplotlib.pyplot``, or say which extra brings it."""
+    """Return ``matplotlib.pyplot``, or raise an error that names the extra that has it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:

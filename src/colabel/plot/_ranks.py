@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colabel.plot._names import elide
 from colabel.plot._pyplot import pyplot
+from colabel.plot.names import elide
 
 __all__ = ["Level", "RankLayout", "critical_difference", "lay_out_ranks"]
 

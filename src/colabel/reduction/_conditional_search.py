@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import log_expit
 
 from colabel._sklearn import n_rows, take_rows
-from colabel.decoders._threads import in_threads
+from colabel.numerics.threads import in_threads
 from colabel.reduction._binary_relevance import _score
 from colabel.reduction._chain_draws import Draws, draws_by_steps
 

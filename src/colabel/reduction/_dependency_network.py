@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
 from colabel.decoders import BaseDecoder
+from colabel.messages import warn_user
 from colabel.reduction._conditional_base import ConditionalClassifier
 from colabel.reduction._conditional_search import distinct
 from colabel.reduction._conditionals import LinearConditionals
@@ -156,11 +156,10 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
         if not reason and isinstance(fit, LinearConditionals):
             reason = why_frozen_in_model(fit.at(X).base, fit.couplings, Y, names)
         if reason:
-            warnings.warn(
+            warn_user(
                 f"{reason}: Gibbs sampling may stay where it starts; choose another joint model, "
                 "such as ProbabilisticClassifierChain",
                 NotErgodicWarning,
-                stacklevel=6,
             )
 
     def _scores(self, X: Any) -> Support:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colabel.decoders._threads import in_threads
+from colabel.numerics.threads import in_threads
 from colabel.reduction._chain_draws import Draws
 from colabel.reduction._conditional_search import Beam, Floats, Labels, Order, Rows, leading
 

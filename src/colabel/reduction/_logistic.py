@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, Self
@@ -21,6 +20,7 @@ from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
 from colabel.linear.log_linear import fit_multinomial
 from colabel.linear.logistic import LinearFit, fit_logistic, fit_softmax
+from colabel.messages import warn_user
 from colabel.numerics.magnitude import check_magnitude
 
 __all__ = ["BatchLogisticRegression"]
@@ -166,11 +166,10 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def _warn(self, found: LinearFit) -> None:
         if not found.converged.all():
-            warnings.warn(
+            warn_user(
                 f"{np.sum(~found.converged)} of {len(found.converged)} logistic regressions did "
                 f"not converge in {self.max_iter} steps; scale the features or raise max_iter",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _column(self, found: LinearFit, column: int) -> Self:

@@ -7,7 +7,6 @@ most effective) or, for few labels, over all of them.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.linear.log_likelihood import LogLinearFit
 from colabel.linear.log_linear import fit_log_linear, label_pairs
+from colabel.messages import warn_user
 from colabel.numerics.label_sets import label_sets
 from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Pairwise, Support
@@ -189,11 +189,10 @@ class PairwiseCRF(WeightedClassifier):
         self.couplings_[i, j] = self.couplings_[j, i] = found.couplings
         self.history_, self.gap_, self.n_iter_ = found.history, found.gap, found.n_iter
         if not found.converged:
-            warnings.warn(
+            warn_user(
                 f"PairwiseCRF did not converge in {self.n_iter_} iterations: its objective is up "
                 f"to {self.gap_:.2g} too high; scale the features, lower C or raise max_iter",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _scores(self, X: Any) -> Support:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from colabel._parameters import check_choice, check_real, check_whole
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.rank_dual import KernelRows, LinearRows, RankFit, solve_ranking
+from colabel.messages import warn_user
 from colabel.numerics.blas import one_blas_thread
 from colabel.numerics.label_cuts import CutRule, fit_cut_rule
 from colabel.numerics.magnitude import mean_squared_norm, scaled
@@ -227,12 +227,11 @@ class RankSVM(DistinctRowsClassifier):
         self.objective_, self.gap_, self.history_ = found.objective, found.gap, found.history
         self.n_iter_ = found.n_iter
         if not found.converged:
-            warnings.warn(
+            warn_user(
                 f"RankSVM did not converge in {self.n_iter_} passes: its objective "
                 f"{self.objective_:.4g} is up to {self.gap_:.2g} too high; lower C or raise "
                 "max_iter",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _scores(self, X: Any) -> Modular:

@@ -15,10 +15,11 @@ from scipy import sparse
 from colabel.datasets.formats._columns import Columns
 from colabel.datasets.formats._dense import as_slice
 from colabel.datasets.formats._sparse import Entries
-from colabel.exceptions import DataFormatError
+from colabel.exceptions import DataFault, DataFormatError
 
 __all__ = [
     "MAX_DENSE_BYTES",
+    "WIDTHS",
     "DenseTable",
     "SparseTable",
     "dense_row",
@@ -37,6 +38,7 @@ BLOCK_CELLS = 1 << 20
 FREE_LABEL_CELLS, CELLS_PER_LABEL = 1 << 24, 64
 # A file may be this wide without asking; wider if it stores that many entries, or on demand.
 FREE_WIDTH = 1 << 20
+WIDTHS: dict[str, DataFault] = {"feature": "feature width", "label": "label width"}
 
 
 class DenseTable:
@@ -159,7 +161,7 @@ def label_matrix(Y: sparse.csr_array) -> Any:
 def _refuse_filling(path: Path, n_cells: int) -> None:
     if n_cells > MAX_FILLED_CELLS:
         raise DataFormatError(
-            str(path),
+            path,
             f"one-hot or default values would fill {n_cells} cells; "
             "read with one_hot=False, or declare the most frequent value first",
         )
@@ -184,9 +186,10 @@ def refuse_width(path: Path, what: str, width: int, n_stored: int) -> None:
     """Refuse a number of nameless columns that only a mistake or an attack would have."""
     if width > max(FREE_WIDTH, n_stored):
         raise DataFormatError(
-            str(path),
-            f"{width} {what}s are far more than the file holds; "
-            f"if meant, give n_{what}s= (svmlight) or {what}_names (npz)",
+            path,
+            f"{width} {what}s are far more than the file holds",
+            kind=WIDTHS[what],
+            advice=f"if meant, give n_{what}s= (svmlight) or {what}_names (npz)",
         )
 
 

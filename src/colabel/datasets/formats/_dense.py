@@ -16,8 +16,7 @@ import numpy as np
 from colabel.datasets.formats._columns import Coding, Columns, by_group, short
 from colabel.datasets.formats._numbers import MISSING, Tokens, numbers, scan
 from colabel.datasets.formats._stream import Block, decode
-from colabel.datasets.formats._tokens import LineError, Token
-from colabel.exceptions import DataFormatError
+from colabel.datasets.formats._tokens import LineError, Token, each_line
 
 __all__ = ["DenseRows", "as_slice", "encode_token", "wrong_width"]
 
@@ -160,14 +159,7 @@ class DenseRows:
         return True
 
     def _careful(self, block: Block) -> np.ndarray:
-        rows = []
-        for number, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
-            try:
-                row = self._row(decode(raw))
-            except LineError as error:
-                raise DataFormatError(str(self.path), error.reason, number, error.column) from error
-            if row:
-                rows.append(row)
+        rows = [row for row in each_line(self.path, block, self._row) if row]
         return np.array(rows, np.float64).reshape(len(rows), self.columns.width)
 
     def _row(self, line: str) -> list[float]:

@@ -12,9 +12,8 @@ import numpy as np
 from colabel.datasets.formats._columns import Columns, by_group
 from colabel.datasets.formats._dense import encode_token
 from colabel.datasets.formats._numbers import Tokens, integers, numbers, scan
-from colabel.datasets.formats._stream import Block, decode
-from colabel.datasets.formats._tokens import LineError, Token, arff_sparse
-from colabel.exceptions import DataFormatError
+from colabel.datasets.formats._stream import Block
+from colabel.datasets.formats._tokens import LineError, Token, arff_sparse, each_line
 
 __all__ = ["Entries", "SparseRows"]
 
@@ -137,22 +136,19 @@ class SparseRows:
         return value
 
     def _careful(self, block: Block) -> Entries:
-        index: list[int] = []
-        cell: list[float] = []
-        count: list[int] = []
-        for number, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
-            try:
-                pairs = arff_sparse(decode(raw))
-                if pairs is None:
-                    continue
-                found = sorted(self._pair(*pair) for pair in pairs)
-                _refuse_repeats(found)
-            except LineError as error:
-                raise DataFormatError(str(self.path), error.reason, number, error.column) from error
-            index.extend(i for i, _, _ in found)
-            cell.extend(value for _, _, value in found)
-            count.append(len(found))
-        return Entries(np.array(index, np.int64), np.array(cell), np.array(count, np.int64))
+        rows = [row for row in each_line(self.path, block, self._row) if row is not None]
+        index = np.array([i for row in rows for i, _, _ in row], np.int64)
+        cell = np.array([value for row in rows for _, _, value in row], np.float64)
+        return Entries(index, cell, np.array([len(row) for row in rows], np.int64))
+
+    def _row(self, line: str) -> list[tuple[int, int, float]] | None:
+        """Return number, column and cell of each entry of a line; None of one without a row."""
+        pairs = arff_sparse(line)
+        if pairs is None:
+            return None
+        found = sorted(self._pair(*pair) for pair in pairs)
+        _refuse_repeats(found)
+        return found
 
     def _pair(self, i: int, token: Token) -> tuple[int, int, float]:
         width = self.columns.width

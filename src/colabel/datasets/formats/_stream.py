@@ -7,13 +7,10 @@ honest text.
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
-import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -21,7 +18,7 @@ import numpy as np
 
 from colabel.exceptions import DataFormatError, DatasetNotFoundError
 
-__all__ = ["Block", "atomic", "blocks", "decode", "refuse_bomb", "refuse_irregular", "stem"]
+__all__ = ["Block", "blocks", "decode", "refuse_bomb", "refuse_irregular", "stem"]
 
 BLOCK_BYTES = 1 << 18
 PACKED_BYTES = 1 << 16
@@ -71,7 +68,7 @@ def blocks(path: Path) -> Iterator[Block]:
             if size > MAX_LINE_BYTES:
                 at = line + sum(part.count(b"\n") for part in parts)
                 reason = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
-                raise DataFormatError(str(path), reason, at, 1)
+                raise DataFormatError(path, reason, at, 1)
             continue
         parts.append(chunk[:cut])
         text = b"".join(parts)
@@ -105,35 +102,6 @@ def stem(path: Path) -> str:
     return name.rpartition(".")[0] or name
 
 
-@contextmanager
-def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside ``path`` that takes its place only if nothing fails.
-
-    A name that ends in ``.gz`` is packed; the packed bytes depend on the content alone.
-    """
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path.parent}: there is no such folder")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.suffix.lower() == ".gz":
-                with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def refuse_irregular(path: Path) -> None:
     """Refuse what is not there or is no file: opening a pipe would wait for ever."""
     try:
@@ -141,9 +109,9 @@ def refuse_irregular(path: Path) -> None:
     except (OSError, ValueError):
         raise DatasetNotFoundError(f"{path}: there is no such file") from None
     if not stat.S_ISREG(mode):
-        raise DataFormatError(str(path), "this is not a file")
+        raise DataFormatError(path, "this is not a file")
     if not os.access(path, os.R_OK):
-        raise DataFormatError(str(path), "the file may not be read (permission denied)")
+        raise DataFormatError(path, "the file may not be read (permission denied)")
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -163,7 +131,7 @@ def _refuse_packing(path: Path, head: bytes) -> None:
     for magic, kind in _OTHER_PACKING.items():
         if head.startswith(magic):
             raise DataFormatError(
-                str(path), f"this is a {kind} file; unpack it first (gzip alone is read directly)"
+                path, f"this is a {kind} file; unpack it first (gzip alone is read directly)"
             )
 
 
@@ -179,7 +147,7 @@ def _gunzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
             try:
                 out = inflater.decompress(raw, BLOCK_BYTES)
             except zlib.error as error:
-                raise DataFormatError(str(path), f"the gzip data is damaged ({error})") from error
+                raise DataFormatError(path, f"the gzip data is damaged ({error})") from error
             unpacked += len(out)
             refuse_bomb(path, packed, unpacked)
             yield out
@@ -189,17 +157,17 @@ def _gunzip(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     if inflater is not None:
         yield inflater.flush()
         if not inflater.eof:
-            raise DataFormatError(str(path), "the gzip data ends too early (a truncated file)")
+            raise DataFormatError(path, "the gzip data ends too early (a truncated file)")
 
 
 def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
     """Refuse a file that unpacks to more than is allowed, or than is believable."""
     if unpacked > MAX_UNPACKED_BYTES:
         limit = MAX_UNPACKED_BYTES / 2**30
-        raise DataFormatError(str(path), f"unpacks to more than {limit:g} GiB; unpack it first")
+        raise DataFormatError(path, f"unpacks to more than {limit:g} GiB; unpack it first")
     if unpacked > RATIO_FREE_BYTES and unpacked > MAX_RATIO * packed:
         raise DataFormatError(
-            str(path), f"unpacks to more than {MAX_RATIO} times its size, as a bomb would"
+            path, f"unpacks to more than {MAX_RATIO} times its size, as a bomb would"
         )
 
 
@@ -232,5 +200,5 @@ def _refuse_nul(path: Path, chunk: bytes, parts: list[bytes], line: int) -> None
     line += before.count(b"\n")
     column = len(decode(before[before.rfind(b"\n") + 1 :])) + 1
     raise DataFormatError(
-        str(path), "a NUL byte: this is a binary or UTF-16 file, not UTF-8 text", line, column
+        path, "a NUL byte: this is a binary or UTF-16 file, not UTF-8 text", line, column
     )

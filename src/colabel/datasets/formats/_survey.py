@@ -81,7 +81,7 @@ def survey(
             try:
                 found.add(decode(raw), at)
             except LineError as error:
-                raise DataFormatError(str(path), error.reason, at, error.column) from error
+                raise error.at(path, at) from error
     return [found.attribute(j) for j in range(len(names))]
 
 
@@ -207,4 +207,4 @@ class _Survey:
         self._refuse(reason, self.first_word[j])
 
     def _refuse(self, reason: str, at: Seen) -> NoReturn:
-        raise DataFormatError(str(self.path), reason, at.line, at.column)
+        raise DataFormatError(self.path, reason, at.line, at.column)

@@ -7,7 +7,12 @@ wrong with it. Every pattern here is linear in the line's length.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from colabel.datasets.formats._stream import Block, decode
+from colabel.exceptions import DataFormatError
 
 __all__ = [
     "LineError",
@@ -15,10 +20,13 @@ __all__ = [
     "arff_dense",
     "arff_sparse",
     "csv_line",
+    "each_line",
     "name_and_rest",
     "nominal_values",
     "unquote",
 ]
+
+T = TypeVar("T")
 
 MAX_FIELDS = 100_000
 _BLANK = re.compile(r"[ \t]*+")
@@ -39,6 +47,10 @@ class LineError(ValueError):
         super().__init__(reason)
         self.reason, self.column = reason, column
 
+    def at(self, path: Path, line: int) -> DataFormatError:
+        """Return the error of the file that has the line."""
+        return DataFormatError(path, self.reason, line, self.column)
+
 
 class Token(NamedTuple):
     """A value, whether it was quoted, and its column (from 1)."""
@@ -46,6 +58,17 @@ class Token(NamedTuple):
     text: str
     quoted: bool
     column: int
+
+
+def each_line(path: Path, block: Block, parse: Callable[[str], T]) -> list[T]:
+    """Parse the lines of a block one by one; what is wrong with one is an error of the file."""
+    found = []
+    for number, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
+        try:
+            found.append(parse(decode(raw)))
+        except LineError as error:
+            raise error.at(path, number) from error
+    return found
 
 
 def arff_dense(line: str) -> list[Token]:

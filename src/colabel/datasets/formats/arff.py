@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets.formats._assemble import DenseTable, SparseTable, dense_row, stored_row
 from colabel.datasets.formats._columns import Attribute, Columns
 from colabel.datasets.formats._dense import DenseRows
-from colabel.datasets.formats._names import checked_names, refuse_twins
+from colabel.datasets.formats._format import Arrays, Format, ReadOptions
+from colabel.datasets.formats._names import check_distinct, checked_names, refuse_twins
 from colabel.datasets.formats._numbers import spell
 from colabel.datasets.formats._sparse import SparseRows
-from colabel.datasets.formats._stream import Block, atomic, blocks, decode, stem
+from colabel.datasets.formats._stream import Block, blocks, decode, stem
 from colabel.datasets.formats._tokens import (
     LineError,
     arff_dense,
@@ -39,8 +41,9 @@ from colabel.datasets.formats.mulan import (
     spell_label_names,
 )
 from colabel.exceptions import DataFormatError
+from colabel.files import atomic
 
-__all__ = ["read_arff", "write_arff"]
+__all__ = ["ARFF", "read_arff", "write_arff"]
 
 MAX_ATTRIBUTES = 1_000_000
 MAX_VALUES = 5_000_000
@@ -71,27 +74,19 @@ class Header:
 
 
 def read_arff(
-    path: Path,
-    labels: Sequence[str] | int | None = None,
-    xml: Path | None = None,
-    one_hot: bool = True,
-    sources: Sequence[str] = ("xml", "relation"),
-) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+    path: Path, options: ReadOptions, sources: Sequence[str] = ("xml", "relation")
+) -> Arrays:
     """Read an ARFF file.
 
     Parameters
     ----------
     path : Path
         Plain or gzip.
-    labels : sequence of str, int or None
-        Label names, or how many of the first (negative: last) attributes are labels.
-    xml : Path or None
-        Mulan's label file.
-    one_hot : bool
-        Whether nominal features other than 0/1 become one column per value, or their place.
+    options : ReadOptions
+        ``labels``, ``xml`` and ``one_hot`` of it.
     sources : sequence of str
-        Where labels are looked for if neither is given: ``"xml"`` beside the file, then
-        ``-C n`` in the ``"relation"`` name.
+        Where labels are looked for if neither of the first two is given: ``"xml"`` beside the
+        file, then ``-C n`` in the ``"relation"`` name.
 
     Returns
     -------
@@ -101,12 +96,12 @@ def read_arff(
     header, rest = _read_header(path, stream)
     names = [attribute.name for attribute in header.attributes]
     refuse_twins(path, names, lambda j: (header.lines[j], 1))
-    places = _label_places(path, header, labels, xml, sources)
+    places = _label_places(path, header, options, sources)
     _check_types(path, header, places)
-    columns = Columns(header.attributes, places, one_hot)
+    columns = Columns(header.attributes, places, options.one_hot)
     if columns.n_places.sum() > MAX_VALUES:
         reason = f"more than {MAX_VALUES} one-hot columns; read with one_hot=False"
-        raise DataFormatError(str(path), reason)
+        raise DataFormatError(path, reason)
     feature_names, label_names = checked_names(path, columns)
     X, Y = _read_rows(path, columns, chain([rest], stream))
     return X, Y, feature_names, label_names
@@ -124,6 +119,7 @@ def write_arff(dataset: Dataset, path: Path, meka: bool = False) -> None:
     meka : bool
         Whether to name the labels by ``-C n`` in place of an XML.
     """
+    check_distinct(dataset.feature_names + dataset.label_names)
     relation = f"{dataset.name}: -C {dataset.n_labels}" if meka else dataset.name
     features = [f"@attribute {_quoted(name)} numeric\n" for name in dataset.feature_names]
     labels = [f"@attribute {_quoted(name)} {{0,1}}\n" for name in dataset.label_names]
@@ -157,9 +153,9 @@ def _read_header(path: Path, stream: Iterator[Block]) -> tuple[Header, Block]:
                     rest = block.text.split(b"\n", number + 1 - block.line)[-1]
                     return header, Block(rest, number + 1)
             except LineError as error:
-                raise DataFormatError(str(path), error.reason, number, error.column) from error
+                raise error.at(path, number) from error
     reason = "the file ends before @data" if number else "the file is empty"
-    raise DataFormatError(str(path), reason, number + 1, 1)
+    raise DataFormatError(path, reason, number + 1, 1)
 
 
 def _lines(text: bytes) -> list[str]:
@@ -218,16 +214,13 @@ def _declared_values(header: Header, line: str, at: int) -> tuple[str, ...]:
 
 
 def _label_places(
-    path: Path,
-    header: Header,
-    labels: Sequence[str] | int | None,
-    xml: Path | None,
-    sources: Sequence[str],
+    path: Path, header: Header, options: ReadOptions, sources: Sequence[str]
 ) -> list[int]:
     names = [attribute.name for attribute in header.attributes]
-    if labels is not None:
-        return label_columns(path, labels, names)
-    if xml is not None:
+    if options.labels is not None:
+        return label_columns(path, options.labels, names)
+    if options.xml is not None:
+        xml = Path(options.xml)
         return match_names(xml, read_label_names(xml), names)
     # MEKA appends its options to the name, which may itself look like one: the last counts.
     counts = _LABEL_COUNT.findall(header.relation.strip("'\"")) if "relation" in sources else []
@@ -236,14 +229,16 @@ def _label_places(
         return found
     if not counts:
         raise DataFormatError(
-            str(path),
-            "nothing says which attributes are labels: give labels= (names or a number), "
-            "xml= (a Mulan label file), or put one beside the file",
+            path,
+            "nothing says which attributes are labels",
+            kind="no labels",
+            advice="give labels= (names or a number), xml= (a Mulan label file), or put one beside "
+            "the file",
         )
     n_labels = int(counts[-1])
     if not 1 <= abs(n_labels) <= len(names):
         reason = f"-C {n_labels} in @relation does not fit the {len(names)} attributes"
-        raise DataFormatError(str(path), reason, header.relation_line, 1)
+        raise DataFormatError(path, reason, header.relation_line, 1)
     return label_columns(path, n_labels, names)
 
 
@@ -251,7 +246,7 @@ def _check_types(path: Path, header: Header, places: list[int]) -> None:
     for j, kind in header.without_numbers.items():
         name = header.attributes[j].name
         raise DataFormatError(
-            str(path),
+            path,
             f"attribute {name!r} is of type {kind}, which has no numbers; remove it or turn it "
             "into numbers (in Weka: RemoveType, StringToWordVector)",
             header.lines[j],
@@ -261,7 +256,7 @@ def _check_types(path: Path, header: Header, places: list[int]) -> None:
         attribute = header.attributes[j]
         if attribute.values is not None and len(attribute.values) > 2:
             raise DataFormatError(
-                str(path),
+                path,
                 f"label {attribute.name!r} has {len(attribute.values)} values, but a label is on "
                 "or off; give it one 0/1 attribute per value",
                 header.lines[j],
@@ -287,7 +282,7 @@ def _read_rows(path: Path, columns: Columns, stream: Iterator[Block]) -> tuple[A
         for each in every:
             dense_table.add(dense_rows.cells(each))
         return dense_table.arrays()
-    raise DataFormatError(str(path), "there are no rows after @data")
+    raise DataFormatError(path, "there are no rows after @data")
 
 
 def _quoted(name: str) -> str:
@@ -314,3 +309,15 @@ def _sparse_lines(dataset: Dataset, labels_first: bool) -> Iterator[str]:
         x = [f"{j + x_from} {v}" for j, v in zip(cols, spell(values), strict=True)]
         y = [f"{j + y_from} 1" for j in stored_row(Y, i)[0]]
         yield "{" + ",".join([*y, *x] if labels_first else [*x, *y]) + "}\n"
+
+
+ARFF = (
+    Format(("arff",), read_arff, write_arff, ("labels", "xml"), (".arff",)),
+    Format(("mulan",), partial(read_arff, sources=("xml",)), write_arff, ("labels", "xml")),
+    Format(
+        ("meka",),
+        partial(read_arff, sources=("relation",)),
+        partial(write_arff, meka=True),
+        ("labels", "xml"),
+    ),
+)

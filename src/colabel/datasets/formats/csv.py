@@ -7,60 +7,58 @@ each column are collected, and the file is read again as if they had been declar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets.formats._assemble import DenseTable, dense_row
 from colabel.datasets.formats._columns import Attribute, Columns
 from colabel.datasets.formats._dense import DenseRows
-from colabel.datasets.formats._names import checked_names, refuse_twins
+from colabel.datasets.formats._format import Arrays, Format, ReadOptions
+from colabel.datasets.formats._names import check_distinct, checked_names, refuse_twins
 from colabel.datasets.formats._numbers import spell
-from colabel.datasets.formats._stream import Block, atomic, blocks, decode
+from colabel.datasets.formats._stream import Block, blocks, decode
 from colabel.datasets.formats._survey import MISSING_TEXTS, csv_fields, looks_numeric, survey
 from colabel.datasets.formats._tokens import LineError, Token, csv_line
 from colabel.datasets.formats.mulan import label_columns
 from colabel.exceptions import DataFormatError
+from colabel.files import atomic
 
-__all__ = ["read_csv", "write_csv"]
+__all__ = ["CSV", "read_csv", "write_csv"]
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 _NEEDS_QUOTES = re.compile(r'[,;\t"]|^\s|\s$|^$')
 _LINE_BREAK = re.compile(r"[\r\n]")
 
 
-def read_csv(
-    path: Path, labels: Sequence[str] | int | None, one_hot: bool = True
-) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+def read_csv(path: Path, options: ReadOptions) -> Arrays:
     """Read a CSV file.
 
     Parameters
     ----------
     path : Path
         Plain or gzip; separated by commas, semicolons or tabs, whichever the header has most.
-    labels : sequence of str or int
-        Label columns by name, or how many of the first (negative: last) columns.
-    one_hot : bool
-        Whether a column of words becomes one column per word, or the word's place in sorted order.
+    options : ReadOptions
+        ``labels``, which a CSV file does not name, and ``one_hot`` of it: a word's place is that
+        in sorted order.
 
     Returns
     -------
     X, Y, feature_names, label_names
     """
     names, delimiter, _ = _read_header(path)
-    if labels is None:
-        raise DataFormatError(
-            str(path), "a CSV file does not say which columns are labels: give labels="
-        )
-    places = label_columns(path, labels, names)
+    if options.labels is None:
+        reason = "a CSV file does not say which columns are labels"
+        raise DataFormatError(path, reason, kind="no labels", advice="give labels=")
+    places = label_columns(path, options.labels, names)
     try:
-        columns = Columns([Attribute(name) for name in names], places, one_hot)
+        columns = Columns([Attribute(name) for name in names], places, options.one_hot)
         X, Y = _read_rows(path, columns)
     except DataFormatError:
         attributes = survey(path, _read_header(path)[2], names, delimiter, places)
-        columns = Columns(attributes, places, one_hot)
+        columns = Columns(attributes, places, options.one_hot)
         checked_names(path, columns)
         X, Y = _read_rows(path, columns)
     return X, Y, *checked_names(path, columns)
@@ -69,6 +67,7 @@ def read_csv(
 def write_csv(dataset: Dataset, path: Path) -> None:
     """Write a header, then the features and the labels of each row; unknown values are empty."""
     names = [*dataset.feature_names, *dataset.label_names]
+    check_distinct(names)
     with atomic(path) as file:
         file.write((",".join(_spell_name(name) for name in names) + "\n").encode())
         for i in range(dataset.n_samples):
@@ -90,19 +89,17 @@ def _read_header(path: Path) -> tuple[list[str], str, Iterator[Block]]:
             try:
                 tokens = csv_line(line, delimiter)
             except LineError as error:
-                raise DataFormatError(
-                    str(path), error.reason, block.line + i, error.column
-                ) from error
+                raise error.at(path, block.line + i) from error
             rest = Block(b"\n".join(lines[i + 1 :]), block.line + i + 1)
             stream = chain([rest] if rest.text else [], stream)
             return _names(path, tokens, block.line + i), delimiter, stream
-    raise DataFormatError(str(path), "the file is empty", 1, 1)
+    raise DataFormatError(path, "the file is empty", 1, 1)
 
 
 def _names(path: Path, tokens: list[Token], line: int) -> list[str]:
     if all(looks_numeric(token.text) and not token.quoted for token in tokens):
         reason = "the first line holds only numbers, but it must have the names of the columns"
-        raise DataFormatError(str(path), reason, line, tokens[0].column)
+        raise DataFormatError(path, reason, line, tokens[0].column)
     names = [token.text for token in tokens]
     refuse_twins(path, names, lambda j: (line, tokens[j].column))
     return names
@@ -125,7 +122,7 @@ def _read_rows(path: Path, columns: Columns) -> tuple[Any, Any]:
         n_rows += len(cells)
         table.add(cells)
     if not n_rows:
-        raise DataFormatError(str(path), "there are no rows after the header")
+        raise DataFormatError(path, "there are no rows after the header")
     return table.arrays()
 
 
@@ -135,3 +132,6 @@ def _spell_name(name: str) -> str:
     # Quotes tell a name that looks like a number from the numbers of a file without names.
     needs_quotes = _NEEDS_QUOTES.search(name) or looks_numeric(name)
     return '"' + name.replace('"', '""') + '"' if needs_quotes else name
+
+
+CSV = Format(("csv",), read_csv, write_csv, ("labels",), (".csv", ".tsv"))

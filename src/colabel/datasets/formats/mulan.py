@@ -63,7 +63,7 @@ def read_label_names(path: Path) -> tuple[str, ...]:
 
     def fail(reason: str) -> None:
         raise DataFormatError(
-            str(path), reason, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+            path, reason, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
         )
 
     parser = expat.ParserCreate()
@@ -72,9 +72,9 @@ def read_label_names(path: Path) -> tuple[str, ...]:
     _feed(parser, path)
     for name, count in Counter(names).items():
         if count > 1:
-            raise DataFormatError(str(path), f"label {name!r} is named twice")
+            raise DataFormatError(path, f"label {name!r} is named twice")
     if not names:
-        raise DataFormatError(str(path), "it names no label")
+        raise DataFormatError(path, "it names no label")
     return tuple(names)
 
 
@@ -101,12 +101,15 @@ def match_names(path: Path, names: Sequence[str], attributes: Sequence[str]) -> 
             loose = loose or _places([_loose(attribute) for attribute in attributes])
             places = loose.get(_loose(name), [])
         if not places:
-            raise DataFormatError(str(path), f"label {name!r} is no attribute of the data file")
+            reason = f"label {name!r} is no attribute of the data file"
+            raise DataFormatError(path, reason, kind="unknown label", label=name)
         if len(places) > 1:
-            raise DataFormatError(str(path), f"label {name!r} fits {len(places)} attributes")
+            reason = f"label {name!r} fits {len(places)} attributes"
+            raise DataFormatError(path, reason, kind="ambiguous label", label=name)
         found.append(places[0])
     if len(set(found)) < len(found):
-        raise DataFormatError(str(path), "two label names mean the same attribute")
+        reason = "two label names mean the same attribute"
+        raise DataFormatError(path, reason, kind="repeated label")
     return found
 
 
@@ -117,7 +120,8 @@ def label_columns(path: Path, labels: Sequence[str] | int, names: Sequence[str])
     if not isinstance(labels, int | np.integer):
         return match_names(path, labels, names)
     if not 1 <= abs(labels) <= len(names):
-        raise DataFormatError(str(path), f"labels={labels} does not fit the {len(names)} columns")
+        reason = f"a count of {labels} label columns does not fit the {len(names)} columns"
+        raise DataFormatError(path, reason, kind="label count")
     every = list(range(len(names)))
     return every[:labels] if labels > 0 else every[labels:]
 
@@ -158,18 +162,16 @@ def _feed(parser: expat.XMLParserType, path: Path) -> None:
         for block in blocks(path):
             size += len(block.text)
             if size > MAX_XML_BYTES:
-                raise DataFormatError(
-                    str(path), f"a label file of more than {MAX_XML_BYTES >> 20} MiB"
-                )
+                raise DataFormatError(path, f"a label file of more than {MAX_XML_BYTES >> 20} MiB")
             parser.Parse(block.text, False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         reason = f"not well-formed XML ({expat.ErrorString(error.code)})"
-        raise DataFormatError(str(path), reason, error.lineno, error.offset + 1) from error
+        raise DataFormatError(path, reason, error.lineno, error.offset + 1) from error
     except DataFormatError:
         raise
     except (LookupError, ValueError) as error:
-        raise DataFormatError(str(path), f"an unknown text encoding ({error})", 1, 1) from error
+        raise DataFormatError(path, f"an unknown text encoding ({error})", 1, 1) from error
 
 
 def _label_files(folder: Path) -> list[Path]:

@@ -16,20 +16,22 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets.formats._assemble import numbered, refuse_width
-from colabel.datasets.formats._names import refuse_twins
-from colabel.datasets.formats._stream import atomic, refuse_bomb, refuse_irregular
+from colabel.datasets.formats._format import Arrays, Format, ReadOptions
+from colabel.datasets.formats._names import check_distinct, refuse_twins
+from colabel.datasets.formats._stream import refuse_bomb, refuse_irregular
 from colabel.exceptions import DataFormatError
+from colabel.files import atomic
 
-__all__ = ["read_npz", "write_npz"]
+__all__ = ["NPZ", "read_npz", "write_npz"]
 
 MAX_HEADER_BYTES = 10_000
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read_npz(path: Path) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
-    """Read a ``.npz`` file; no pickled object is ever loaded.
+def read_npz(path: Path, options: ReadOptions) -> Arrays:
+    """Read a ``.npz`` file, which leaves nothing to ``options``; no pickled object is ever loaded.
 
     Returns
     -------
@@ -40,12 +42,12 @@ def read_npz(path: Path) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
     has_labels = any(key.split("_")[0] == "Y" for key in arrays)
     Y = _matrix(path, arrays, "Y") if has_labels else np.zeros((X.shape[0], 0), np.int8)
     if X.shape[0] != Y.shape[0]:
-        raise DataFormatError(str(path), f"X has {X.shape[0]} rows, Y has {Y.shape[0]}")
+        raise DataFormatError(path, f"X has {X.shape[0]} rows, Y has {Y.shape[0]}")
     values: Any = Y.data if sparse.issparse(Y) else Y
     if not ((values == 0) | (values == 1)).all():
-        raise DataFormatError(str(path), "Y has values other than 0 and 1")
+        raise DataFormatError(path, "Y has values other than 0 and 1")
     if np.isinf(X.data if sparse.issparse(X) else X).any():
-        raise DataFormatError(str(path), "X has infinite values; replace them first")
+        raise DataFormatError(path, "X has infinite values; replace them first")
     features, labels = _names(path, arrays, "feature", X), _names(path, arrays, "label", Y)
     for names in (features, labels):
         refuse_twins(path, names)
@@ -65,6 +67,7 @@ def write_npz(dataset: Dataset, path: Path) -> None:
         else:
             arrays[key] = np.asarray(A)
     for names in (dataset.feature_names, dataset.label_names):
+        check_distinct(names)
         if any(name.endswith("\0") for name in names):
             raise ValueError("a name ends in a NUL character, which NumPy strings cannot keep")
     with atomic(path) as file:
@@ -87,16 +90,16 @@ def _load(path: Path) -> dict[str, np.ndarray]:
     except (DataFormatError, MemoryError):
         raise
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
-        raise DataFormatError(str(path), f"not a readable .npz file ({error})") from error
+        raise DataFormatError(path, f"not a readable .npz file ({error})") from error
     except Exception as error:  # NumPy parses headers as Python text, which fails in many ways
-        raise DataFormatError(str(path), f"a damaged array in the .npz file ({error})") from error
+        raise DataFormatError(path, f"a damaged array in the .npz file ({error})") from error
 
 
 def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """Read one array, after checking that its header promises no more than the member holds."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise DataFormatError(
-            str(path), f"array {info.filename} is packed in a way that NumPy does not write"
+            path, f"array {info.filename} is packed in a way that NumPy does not write"
         )
     with archive.open(info) as file:
         version = npy.read_magic(file)
@@ -104,14 +107,14 @@ def _array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.nd
         shape, _, dtype = read(file, max_header_size=MAX_HEADER_BYTES)
         if dtype.hasobject:
             raise DataFormatError(
-                str(path), f"array {info.filename} holds Python objects, which are not loaded"
+                path, f"array {info.filename} holds Python objects, which are not loaded"
             )
         size = dtype.itemsize
         for length in shape:
             size *= max(int(length), 0)
         if any(length < 0 for length in shape) or size > info.file_size or dtype.itemsize == 0:
             raise DataFormatError(
-                str(path), f"array {info.filename} claims shape {shape}, more than the file holds"
+                path, f"array {info.filename} claims shape {shape}, more than the file holds"
             )
     with archive.open(info) as file:
         return npy.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER_BYTES)
@@ -121,12 +124,12 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray], key: str) -> Any:
     if key in arrays:
         A = arrays[key]
         if A.ndim != 2 or A.dtype.kind not in "biuf":
-            raise DataFormatError(str(path), f"{key} is not a two-dimensional array of numbers")
+            raise DataFormatError(path, f"{key} is not a two-dimensional array of numbers")
         return A
     parts = [arrays[f"{key}_{part}"] for part in _PARTS if f"{key}_{part}" in arrays]
     if len(parts) < len(_PARTS):
         raise DataFormatError(
-            str(path),
+            path,
             f"{key} is missing: neither {key} nor all of {key}_data, _indices, _indptr, _shape",
         )
     data, indices, indptr, shape = parts
@@ -137,7 +140,7 @@ def _matrix(path: Path, arrays: dict[str, np.ndarray], key: str) -> Any:
         A = sparse.csr_array((data, indices, indptr), shape=(rows, cols))
         A.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise DataFormatError(str(path), f"{key} is no valid CSR matrix ({error})") from error
+        raise DataFormatError(path, f"{key} is no valid CSR matrix ({error})") from error
     A.sum_duplicates()
     return A
 
@@ -148,5 +151,8 @@ def _names(path: Path, arrays: dict[str, np.ndarray], what: str, A: Any) -> tupl
         refuse_width(path, what, width, A.nnz if sparse.issparse(A) else A.size)
         return numbered(what, width)
     if names.ndim != 1 or len(names) != width or (names.dtype.kind != "U" and len(names)):
-        raise DataFormatError(str(path), f"{what}_names is not an array of {width} strings")
+        raise DataFormatError(path, f"{what}_names is not an array of {width} strings")
     return tuple(map(str, names.tolist()))
+
+
+NPZ = Format(("npz",), read_npz, write_npz, suffixes=(".npz",), packed=False)

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from colabel.datasets._dataset import Dataset
+from colabel.dataset import Dataset
 from colabel.datasets.formats._assemble import (
+    WIDTHS,
     label_matrix,
     numbered,
     refuse_width,
@@ -25,13 +26,15 @@ from colabel.datasets.formats._assemble import (
     stored_row,
     tidy_csr,
 )
+from colabel.datasets.formats._format import Arrays, Format, ReadOptions
 from colabel.datasets.formats._numbers import integers, number, numbers, scan, spell
 from colabel.datasets.formats._sparse import Entries
-from colabel.datasets.formats._stream import Block, atomic, blocks, decode
-from colabel.datasets.formats._tokens import LineError
-from colabel.exceptions import DataFormatError
+from colabel.datasets.formats._stream import Block, blocks
+from colabel.datasets.formats._tokens import LineError, each_line
+from colabel.exceptions import DataFault, DataFormatError
+from colabel.files import atomic
 
-__all__ = ["read_svmlight", "write_svmlight"]
+__all__ = ["SVMLIGHT", "read_svmlight", "write_svmlight"]
 
 MAX_INDEX = 2**31 - 2
 _HEADER = re.compile(rb"[ \t]*+(\d{1,18})[ \t]++(\d{1,18})[ \t]++(\d{1,18})[ \t]*+")
@@ -48,22 +51,15 @@ class Sizes(NamedTuple):
     n_labels: int
 
 
-def read_svmlight(
-    path: Path,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    zero_based: bool | None = None,
-) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...]]:
+def read_svmlight(path: Path, options: ReadOptions) -> Arrays:
     """Read a multi-label svmlight file.
 
     Parameters
     ----------
     path : Path
         Plain or gzip.
-    n_features, n_labels : int or None
-        Widths of X and Y, so that the parts of a split agree; the largest found if None.
-    zero_based : bool or None
-        Whether features count from 0; None: from 1, unless a header or a 0 says otherwise.
+    options : ReadOptions
+        ``n_features`` and ``n_labels`` (None: the largest found) and ``zero_based`` of it.
 
     Returns
     -------
@@ -78,9 +74,9 @@ def read_svmlight(
         x.append(features)
         y.append(labels)
     keep = _kept_rows(path, x, y, stated)
-    first = _first_index(path, x, zero_based, stated is not None)
-    width = _width(path, "feature", x, first, n_features, stated and stated.n_features)
-    n_ids = _width(path, "label", y, 0, n_labels, stated and stated.n_labels)
+    first = _first_index(path, x, options.zero_based, stated is not None)
+    width = _width(path, "feature", x, first, options.n_features, stated and stated.n_features)
+    n_ids = _width(path, "label", y, 0, options.n_labels, stated and stated.n_labels)
     X = stack_entries(x, width, np.float64, first)[keep]
     Y = stack_entries(y, n_ids, np.int8)[keep]
     Y.sum_duplicates()
@@ -117,7 +113,7 @@ def write_svmlight(dataset: Dataset, path: Path) -> None:
 def _read_sizes(path: Path, stream: Iterator[Block]) -> tuple[Sizes | None, list[Block]]:
     block = next(stream, None)
     if block is None:
-        raise DataFormatError(str(path), "the file is empty", 1, 1)
+        raise DataFormatError(path, "the file is empty", 1, 1)
     line, _, rest = block.text.partition(b"\n")
     header = _HEADER.fullmatch(line)
     if header is None:
@@ -155,12 +151,7 @@ def _plain(text: bytes) -> tuple[Entries, Entries] | None:
 
 
 def _careful(path: Path, block: Block) -> tuple[Entries, Entries]:
-    rows = []
-    for at, raw in enumerate(block.text.split(b"\n")[:-1], block.line):
-        try:
-            rows.append(_row(decode(raw)))
-        except LineError as error:
-            raise DataFormatError(str(path), error.reason, at, error.column) from error
+    rows = each_line(path, block, _row)
     index = np.array([i for _, pairs in rows for i, _ in pairs], np.int64)
     value = np.array([v for _, pairs in rows for _, v in pairs], np.float64)
     label = np.array([i for ids, _ in rows for i in ids], np.int64)
@@ -219,7 +210,7 @@ def _kept_rows(path: Path, x: list[Entries], y: list[Entries], stated: Sizes | N
     full = np.flatnonzero(is_full)
     if stated is None:
         if not len(full):
-            raise DataFormatError(str(path), "there are no rows")
+            raise DataFormatError(path, "there are no rows")
         return slice(None) if len(full) == len(is_full) else full
     n_rows = stated.n_samples
     if len(full) == n_rows and n_rows:
@@ -228,15 +219,16 @@ def _kept_rows(path: Path, x: list[Entries], y: list[Entries], stated: Sizes | N
     if 0 < n_rows <= len(is_full) and (not len(full) or full[-1] < n_rows):
         return slice(0, n_rows)
     reason = f"the header says {n_rows} rows, but there are {len(full)}"
-    raise DataFormatError(str(path), reason, 1, 1)
+    raise DataFormatError(path, reason, 1, 1)
 
 
-def _first_index(path: Path, x: list[Entries], zero_based: bool | None, stated: bool) -> int:
+def _first_index(path: Path, x: list[Entries], zero_based: bool | str, stated: bool) -> int:
     has_zero = any((part.cols == 0).any() for part in x)
-    if zero_based is None:
+    if zero_based == "auto":
         return 0 if stated or has_zero else 1
     if has_zero and not zero_based:
-        raise DataFormatError(str(path), "feature number 0 occurs, against zero_based=False")
+        reason = "feature number 0 occurs, against zero_based=False"
+        raise DataFormatError(path, reason, kind="zero based")
     return 0 if zero_based else 1
 
 
@@ -252,8 +244,19 @@ def _width(
     largest = max((int(part.cols.max()) for part in parts if len(part.cols)), default=first)
     found, limit = largest - first + 1, wanted or stated
     if limit is not None and found > limit:
-        raise DataFormatError(str(path), f"{what} number {largest} does not fit n_{what}s={limit}")
+        fault: DataFault = "malformed" if wanted is None else WIDTHS[what]
+        reason = f"{what} number {largest} does not fit into {limit} {what}s"
+        raise DataFormatError(path, reason, kind=fault)
     width = limit or found
     if wanted is None:
         refuse_width(path, what, width, sum(len(part.cols) for part in parts))
     return width
+
+
+SVMLIGHT = Format(
+    ("svmlight", "svm", "libsvm"),
+    read_svmlight,
+    write_svmlight,
+    ("n_features", "n_labels", "zero_based"),
+    (".svm", ".libsvm", ".svmlight", ".txt"),
+)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from colabel.datasets._dataset import Dataset
+from colabel._parameters import check_real, check_whole
+from colabel.dataset import Dataset
 
 __all__ = ["Generated", "as_generator", "check_count", "check_range", "draw_rows", "labelings"]
 
@@ -55,9 +56,8 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def check_count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
-    """Return ``value`` as an int, or say in which range it must lie."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+    """Return ``value`` as an int if it is a whole number in a range."""
+    check_whole(value, name, least=low)
     if high is not None and value > high:
         raise ValueError(
             f"{name} must be at most {high}, because the truth is found by enumeration; got {value}"
@@ -66,10 +66,8 @@ def check_count(name: str, value: Any, low: int = 1, high: int | None = None) ->
 
 
 def check_range(name: str, value: float, low: float, high: float = np.inf) -> float:
-    """Return ``value``, or say in which range it must lie."""
-    if not (np.isfinite(value) and low <= value <= high):
-        limits = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
-        raise ValueError(f"{name} must be {limits}, got {value!r}")
+    """Return ``value`` as a float if it is a number in a range."""
+    check_real(value, name, least=low, most=high)
     return float(value)
 
 

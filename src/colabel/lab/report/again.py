@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from colabel.datasets import Dataset, load
-from colabel.datasets._label_text import load_labelled
+from colabel.datasets import Dataset, load, load_labelled
 from colabel.exceptions import ColabelError
 from colabel.lab.compare import list_cells
 from colabel.lab.plan_files import read_plan

@@ -10,9 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from colabel.lab.report.standings import Standing
-from colabel.plot._names import elide, place_names
-from colabel.plot._pareto import pareto_front
-from colabel.plot._ranks import lay_out_ranks
+from colabel.plot import lay_out_ranks, pareto_front
+from colabel.plot.names import elide, place_names
 
 __all__ = ["Dot", "Leader", "RankPicture", "Scatter", "draw_ranks", "draw_scatter"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from colabel.plot._names import elide
+from colabel.messages import printable
+from colabel.plot.names import elide
 
 __all__ = [
     "duration",
@@ -17,20 +18,7 @@ __all__ = [
 
 # Longer names are cut in the middle, and stand in full at the end of the page.
 NAME_WIDTH = 60
-# Spaces at which no line is broken; Python counts them among what cannot be printed.
-SPACES = "\u00a0\u202f"
 _UPPER = {"f1": "F1", "ndcg": "NDCG", "lrap": "LRAP", "hamming": "Hamming", "jaccard": "Jaccard"}
-
-
-def printable(text: object) -> str:
-    """Spell out control characters, those that turn the direction of text included."""
-    words = str(text)
-    if words.isprintable():
-        return words
-    return "".join(
-        c if c.isprintable() or c in SPACES else c.encode("unicode_escape").decode("ascii")
-        for c in words
-    )
 
 
 def short(text: object, width: int = NAME_WIDTH) -> str:

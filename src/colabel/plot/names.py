@@ -23,7 +23,7 @@ def place_names(
     radius: float = 5.0,
     lines: Sequence[Box] = (),
 ) -> list[tuple[float, float] | None]:
-    """Put names beside points so that they cover neither one another nor points.
+    """Place names beside points so that they cover neither one another nor points.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from colabel.decoders._threads import in_threads, per_thread
+from colabel.numerics.threads import in_threads, per_thread
 
 
 @pytest.fixture(params=[1, 2])
