@@ -47,6 +47,7 @@ BELOW_LAB = CORE | FAMILIES | SHELF | {"datasets.generators", "plot", "persisten
 MAY_IMPORT = {
     "exceptions": set(),
     "messages": {"exceptions"},
+    "_part": {"exceptions", "messages"},
     "files": set(),
     "_sklearn": {"exceptions"},
     "_parameters": set(),

@@ -52,10 +52,12 @@ class Model(Protocol):
     """
 
     @property
-    def n_features(self) -> int: ...
+    def n_features(self) -> int:
+        """Number of features, without the constant."""
 
     @property
-    def n_labels(self) -> int: ...
+    def n_labels(self) -> int:
+        """Number of labels."""
 
     @property
     def size(self) -> int:
@@ -106,10 +108,12 @@ class ProductPairs(Model, Protocol):
     """A model whose pairs count where both labels are on, and attract: ``LinearPairwise``."""
 
     @property
-    def edges(self) -> NDArray[np.int64]: ...
+    def edges(self) -> NDArray[np.int64]:
+        """Pairs ``i < j``, in lexicographic order: (n_pairs, 2)."""
 
     @property
-    def strength(self) -> Floats: ...
+    def strength(self) -> Floats:
+        """Feature of each pair that is on: (n_pairs,)."""
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """View parameters as (n_features + 1, n_labels) unaries and (n_pairs,) pairs."""
@@ -120,16 +124,20 @@ class SpinPairs(Model, Protocol):
     """A model whose pairs count where two labels differ, all of them: ``SpinPairwise``."""
 
     @property
-    def edges(self) -> NDArray[np.int64]: ...
+    def edges(self) -> NDArray[np.int64]:
+        """Pairs ``i < j``, in lexicographic order: (n_pairs, 2)."""
 
     @property
-    def sign(self) -> str | None: ...
+    def sign(self) -> str | None:
+        """What pairs may do: ``"any"``, ``"attractive"``, ``"repulsive"``."""
 
     @property
-    def kappa(self) -> float: ...
+    def kappa(self) -> float:
+        """Size of the feature of a pair."""
 
     @property
-    def scale(self) -> float: ...
+    def scale(self) -> float:
+        """``A`` over the parameters of pairs."""
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """View parameters as (n_features + 1, n_labels) unaries and (n_pairs,) pairs."""

@@ -77,6 +77,6 @@ def test_losses_are_made_by_name_or_copied():
     assert make_loss(mine) is not mine
     assert make_loss(mine).beta == 2.0
     with pytest.raises(UnknownNameError, match="one of hamming"):
-        make_loss("f7")
+        make_loss("f-7")
     with pytest.raises(TypeError, match="abstract"):
         BaseLoss()

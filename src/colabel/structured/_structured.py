@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_real
@@ -27,13 +28,13 @@ from colabel.learners import (
     optimal_learner,
 )
 from colabel.losses import BaseLoss, make_loss
+from colabel.messages import warn_user
 from colabel.models import BaseModelSpec, make_model
 from colabel.numerics.distinct_rows import distinct_rows
 from colabel.numerics.magnitude import check_magnitude
 from colabel.oracles import BaseOracle, make_oracle
 from colabel.roles import Features, Floats, Labels, Model, Report, Stages
 from colabel.scores import Modular, Pairwise
-from colabel.structured._margin_solution import keep_solution
 
 __all__ = ["Parts", "StructuredSVC"]
 
@@ -235,8 +236,21 @@ class StructuredSVC(WeightedClassifier):
         with progress(self.verbose, type(self).__name__) as report:
             found = self._solve(problem, learner, report)
         self._keep(problem.model, found)
+        self.history_, self.lower_bounds_ = found.history, found.lower
+        self.certified_ = found.certified
+        self.n_iter_ = found.n_iter
+        self.gap_ = max(0.0, found.gap)
+        self.objective_ = float(found.lower.max()) + found.gap
+        if not found.converged:
+            self._warn_of_gap(learner, self._advice(problem, learner, found))
+
+    def _warn_of_gap(self, learner: BaseLearner, advice: str) -> None:
         unit = "passes" if learner.seeks_optimum else "steps"
-        keep_solution(self, found, self._advice(problem, learner, found), unit)
+        warn_user(
+            f"{type(self).__name__} stopped after {self.n_iter_} {unit}: its objective, "
+            f"{self.objective_:.4g}, is up to {self.gap_:.2g} too high; {advice}",
+            ConvergenceWarning,
+        )
 
     def _solve(
         self, problem: MarginProblem, learner: BaseLearner, report: Report | None
