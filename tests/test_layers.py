@@ -28,7 +28,7 @@ GROUND = {
 ROLES = {"roles", "losses", "decoders", "models", "oracles", "learners"}
 TABLES = {"scores", "results"}
 SHARED = {"numerics", "linear", "trees", "metric_learning"}
-BASES = {"compat", "base", "_targets", "_meta", "_weighted", "_one_target"}
+BASES = {"base", "_targets", "_meta", "_weighted", "_one_target"}
 CORE = GROUND | TABLES | SHARED | ROLES | BASES | {"_kernels"}
 FAMILIES = {
     "structured",
@@ -62,15 +62,14 @@ MAY_IMPORT = {
     "losses": GROUND,
     "decoders": GROUND | TABLES | {"roles", "_kernels", "numerics"},
     "models": GROUND | TABLES | {"roles", "_kernels", "numerics"},
-    "oracles": GROUND | TABLES | {"roles", "losses", "decoders", "compat"},
+    "oracles": GROUND | TABLES | {"roles", "losses", "decoders"},
     "learners": GROUND | TABLES | {"roles", "_kernels", "numerics"},
     "numerics": GROUND | {"_kernels"},
     "trees": GROUND | {"_kernels"},
     "linear": GROUND | TABLES | {"_kernels", "numerics"},
     "metric_learning": GROUND | TABLES | {"_kernels", "numerics"},
-    "compat": GROUND | TABLES | {"roles", "decoders"},
     "_targets": GROUND,
-    "base": GROUND | TABLES | {"_targets", "compat", "decoders"},
+    "base": GROUND | TABLES | {"_targets", "decoders"},
     "_meta": GROUND | {"base"},
     "_one_target": GROUND,
     "_weighted": GROUND | {"base", "numerics"},

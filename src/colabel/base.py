@@ -22,8 +22,8 @@ from colabel._parameters import check_choice, check_whole
 from colabel._sklearn import missing_values_named, n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel._unchanged import unchanged_on_failure
-from colabel.compat import check_compatible
 from colabel.decoders import BaseDecoder, make_decoder, top_m
+from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
@@ -87,12 +87,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                 del self.label_names_in_
             self.decoder_ = self._make_decoder()
             self._nonempty = self._forbids_empty()
-            check_compatible(
-                self._table,
-                self.decoder_,
-                attractive=self._attractive,
-                distribution=self._has_joint(),
+            reason = self.decoder_.refusal(
+                self._table, attractive=self._attractive, distribution=self._has_joint()
             )
+            if reason:
+                raise IncompatibleError(reason)
             labels = labels if self._sparse_labels else dense_labels(labels)
             self._fit(X, labels, **fit_params)
         return self

@@ -195,7 +195,7 @@ def test_sdp_with_f1_takes_degenerate_data_too():
         ({"sign": "both"}, "sign must be 'any', 'attractive', 'repulsive' or None"),
         ({"oracle": "lp"}, "oracle must be an oracle object or one of certified"),
         ({"oracle": None}, "oracle must be an oracle"),
-        ({"learner": "sgd"}, "learner must be a learner object or one of dual"),
+        ({"learner": "sgd"}, "learner must be a learner object or one of optimal"),
         ({"loss": "zero"}, "loss must be"),
         ({"limit": -1}, "limit must be a whole number of at least 0"),
         ({"limit": True}, "limit must be a whole number"),

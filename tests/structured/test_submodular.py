@@ -280,7 +280,7 @@ def test_degenerate_data_is_normal_data(couplings, learner):
         ({"shift": np.nan}, "shift must be a number"),
         ({"couplings": "all"}, "couplings must be 'cooccurrence' or None"),
         ({"oracle": "magic"}, "oracle must be an oracle object or one of certified"),
-        ({"learner": "sgd"}, "learner must be a learner object or one of dual"),
+        ({"learner": "sgd"}, "learner must be a learner object or one of optimal"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
         ({"limit": 1.5}, "limit must be a whole number"),
         ({"pairs": 1.5}, "pairs must be a number of at least 0 and at most 1"),

@@ -29,6 +29,10 @@ class BaseLearner(BaseEstimator, ABC):
         """Say why the parts do not fit this learner, in one sentence; empty where they do."""
         return ""
 
+    def chosen(self, model: Model, loss: Loss, oracles: Stages) -> BaseLearner:
+        """Return the learner that does the work for some parts: this one."""
+        return self
+
     def start(self, problem: MarginProblem) -> object:
         """Return the state that a machine starts from; None is the learner's own."""
         return None

@@ -11,7 +11,7 @@ import numpy as np
 
 from colabel._parameters import check_real, check_whole
 from colabel.decoders import BaseDecoder, BranchAndBound
-from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution
+from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution, Optimal
 from colabel.learners.quasi_newton import Start
 from colabel.losses import BaseLoss
 from colabel.models import LinearPairwise, QuadraticPrior, SpinPairwise
@@ -191,7 +191,8 @@ class QuadraticPriorSVC(StructuredSVC):
     def _solve(
         self, problem: MarginProblem, learner: BaseLearner, report: Report | None
     ) -> MarginSolution:
-        tight = isinstance(self._parts().oracle, Semidefinite) and self.learner == "optimal"
+        parts = self._parts()
+        tight = isinstance(parts.oracle, Semidefinite) and isinstance(parts.learner, Optimal)
         if not (tight and problem.oracles.learning.relaxes):
             return super()._solve(problem, learner, report)
         # The relaxation is nearly tight: its minimum is near that of the exact objective, which
