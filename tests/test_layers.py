@@ -8,7 +8,15 @@ import pytest
 import colabel
 
 ROOT = Path(colabel.__file__).parent
-GROUND = {"_parameters", "exceptions", "_sklearn", "_label_scores", "_progress", "_unchanged"}
+GROUND = {
+    "_parameters",
+    "exceptions",
+    "_sklearn",
+    "_label_scores",
+    "_progress",
+    "_renamed",
+    "_unchanged",
+}
 ROLES = {"losses", "decoders", "models", "learners"}
 TABLES = {"scores", "results"}
 SHARED = {"numerics", "linear", "trees", "metric_learning"}
@@ -32,6 +40,7 @@ MAY_IMPORT = {
     "_parameters": set(),
     "_label_scores": set(),
     "_progress": set(),
+    "_renamed": set(),
     "_unchanged": set(),
     "_kernels": set(),
     "scores": GROUND,
@@ -41,7 +50,7 @@ MAY_IMPORT = {
     "models": GROUND | TABLES | {"_kernels"},
     "learners": GROUND | TABLES | {"_kernels", "numerics"},
     "numerics": GROUND | {"_kernels"},
-    "trees": GROUND | {"_kernels"},
+    "trees": GROUND | {"_kernels", "numerics"},
     "linear": GROUND | TABLES | {"_kernels", "numerics"},
     "metric_learning": GROUND | TABLES | {"_kernels", "numerics"},
     "compat": GROUND | TABLES | ROLES,

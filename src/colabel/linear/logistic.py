@@ -7,25 +7,51 @@ diagonal there.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.linear.batch_lbfgs import MEMORY
-from colabel.linear.design import Design, make_design
-from colabel.linear.logistic_problem import LinearFit, Problem
+from colabel.linear.design import LARGEST_COPY, DenseDesign, ProductsDesign, make_design
+from colabel.linear.logistic_problem import LinearFit, Problem, stopping
 from colabel.numerics.blas import one_blas_thread
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Products
+from colabel.numerics.products import DenseProducts, Products
 
-__all__ = ["LinearFit", "fit_logistic", "fit_softmax"]
+__all__ = ["Known", "LinearFit", "Prior", "fit_component", "fit_logistic", "fit_softmax"]
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 # Memory of one batch of columns, for targets and what L-BFGS remembers.
 BATCH_BYTES = 2**28
+# Distance of the objectives from their optima, relative to them, at which regressions of a
+# component stop.
+COMPONENT_TOL = 1e-5
+
+
+class Prior(NamedTuple):
+    """What regressions are drawn to, and how strongly.
+
+    Parameters
+    ----------
+    penalty, l1 : float
+        Weights of the squared norm (a half of it) and of the L1 norm.
+    center : ndarray of shape (n_labels, n_features + 1), or (0, n_features + 1) for zeros
+        The mean of the prior; its intercepts are but where labels start.
+    """
+
+    penalty: float
+    l1: float
+    center: Floats
+
+
+class Known(NamedTuple):
+    """Regressions to start from: those of some labels, ascending."""
+
+    labels: Index
+    points: Floats
 
 
 def fit_logistic(
@@ -142,7 +168,7 @@ def fit_softmax(
     LinearFit
     """
     T = np.asarray(T)
-    if not isinstance(X, Design):
+    if not isinstance(X, DenseDesign | ProductsDesign):
         X, T, weight = _rows_that_count(X, T, weight)
         X = make_design(X, weight, penalty, T.shape[1], turn=l1 == 0.0, max_iter=max_iter)
     problem = Problem(X, T, penalty)
@@ -150,6 +176,99 @@ def fit_softmax(
     with one_blas_thread():
         found = problem.solve_softmax(first, l1, max_iter, tol, run)
     return problem.decode(found)
+
+
+def fit_component(
+    X: Products,
+    Y: NDArray[np.float32],
+    weight: Floats,
+    labels: Index,
+    least: float,
+    prior: Prior,
+    known: Known,
+    steps: int,
+) -> Floats:
+    """Fit the regressions of some labels to the rows that a component answers for.
+
+    Coefficients and, last, the intercept of a regression lie in one row, of where to start as well.
+
+    Parameters
+    ----------
+    X : Products
+    Y : ndarray of shape (n_labels, n_samples)
+    weight : ndarray of shape (n_samples,)
+    labels : ndarray
+        Labels to fit, ascending.
+    least : float, positive
+        Rows of less weight are left out.
+    prior : Prior
+    known : Known
+        Other labels start at the center of the prior or, without one, with their base rate.
+    steps : int
+        Of L-BFGS.
+
+    Returns
+    -------
+    ndarray of shape (len(labels), n_features + 1)
+
+    Notes
+    -----
+    Dense features and a ridge penalty take one call that holds no lock, so that components can be
+    fitted on several threads.
+    """
+    if not len(labels):
+        return np.empty((0, X.shape[1] + 1))
+    if isinstance(X, DenseProducts) and prior.l1 == 0.0 and X.X.nbytes <= LARGEST_COPY:
+        return _fit_dense(X, Y, weight, labels, least, prior, known, steps)
+    rows = np.flatnonzero(weight >= least)
+    center = prior.center[labels, :-1] if len(prior.center) else None
+    found = fit_logistic(
+        X.take(rows),
+        Y[np.ix_(labels, rows)].T,
+        penalty=prior.penalty,
+        l1=prior.l1,
+        weight=weight[rows],
+        center=center,
+        start=_start(labels, prior, known),
+        max_iter=steps,
+        tol=COMPONENT_TOL,
+    )
+    return np.column_stack([found.coef, found.intercept])
+
+
+def _fit_dense(
+    X: DenseProducts,
+    Y: NDArray[np.float32],
+    weight: Floats,
+    labels: Index,
+    least: float,
+    prior: Prior,
+    known: Known,
+    steps: int,
+) -> Floats:
+    from colabel._kernels import lbfgs, logistic_fit
+
+    total = float(weight.sum())
+    limits = stopping(steps, COMPONENT_TOL, prior.penalty, X.dtype, total).limits()
+    n_pairs = max(min(lbfgs.MEMORY, steps), 1)
+    together = max(BATCH_BYTES // (8 * (lbfgs.HEAD + 2 * n_pairs + 3) * (X.shape[1] + 1)), 1)
+    fits = [
+        logistic_fit.fit_component(X.X, Y, weight, part, least, prior, known, limits)
+        for part in np.split(labels, range(together, len(labels), together))
+    ]
+    return fits[0] if len(fits) == 1 else np.concatenate(fits)
+
+
+def _start(labels: Index, prior: Prior, known: Known) -> LinearFit | None:
+    """Where regressions start; ``None`` if all of them are new, and at their base rates."""
+    _, here, there = np.intersect1d(labels, known.labels, return_indices=True)
+    if not len(here) and not len(prior.center):
+        return None
+    points = np.zeros((len(labels), known.points.shape[1]))
+    if len(prior.center):
+        points[:] = prior.center[labels]
+    points[here] = known.points[there]
+    return LinearFit(points[:, :-1], points[:, -1], np.zeros(0), np.zeros(0, dtype=bool), 0)
 
 
 def _rows_that_count(X: Any, Y: NDArray[Any], weight: Any) -> tuple[Any, NDArray[Any], Floats]:
@@ -171,7 +290,9 @@ def _seen(X: Any) -> NDArray[np.intp] | None:
     return seen if 0 < len(seen) < X.shape[1] else None
 
 
-def _batches(design: Design, n_columns: int) -> list[slice]:
+def _batches(design: DenseDesign | ProductsDesign, n_columns: int) -> list[slice]:
+    from colabel._kernels.lbfgs import MEMORY
+
     each = 8 * ((5 + 2 * MEMORY) * (len(design.variance) + 1) + 2 * len(design.weight))
     step = max(1, BATCH_BYTES // each)
     return [slice(i, i + step) for i in range(0, max(n_columns, 1), step)]

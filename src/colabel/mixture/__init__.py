@@ -1,14 +1,16 @@
 """Mixtures of Bernoullis over labelings, and what they say about one sample."""
 
 from colabel.mixture._bernoulli import BernoulliMixture
-from colabel.mixture._boosted_trees import BoostedTrees
+from colabel.mixture._boosting import BoostedTrees
 from colabel.mixture._conditional import ConditionalBernoulliMixture
 from colabel.mixture._explain import Explanation, explain
+from colabel.mixture._logistic import Logistic
 
 __all__ = [
     "BernoulliMixture",
     "BoostedTrees",
     "ConditionalBernoulliMixture",
     "Explanation",
+    "Logistic",
     "explain",
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colabel.mixture._trees import ScoredRows, TreeSums
+from colabel.trees.sums import ScoredRows, TreeSums
 from colabel.trees.arrays import Trees
 from oracles_trees import random_trees, walk
 
