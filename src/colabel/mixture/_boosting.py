@@ -23,7 +23,7 @@ from colabel._parameters import check_real, check_whole
 from colabel.mixture._constants import Constants, constant_log_likelihoods, rows_that_count
 from colabel.mixture._em import Maker, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Rows
+from colabel.numerics.products import Rows, Span
 from colabel.trees.arrays import Trees
 from colabel.trees.growers import Grower, Source, make_source
 from colabel.trees.sums import ScoredRows, TreeSums
@@ -198,7 +198,7 @@ class BoostedExperts(BaseEstimator):
         ]
         self.sums.add([part for grown in run(jobs) for part in grown], task.shift)
 
-    def log_likelihoods(self, view: ScoredRows, Y: Singles, rows: slice) -> Floats:
+    def log_likelihoods(self, view: ScoredRows, Y: Singles, rows: Span) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         from colabel._kernels.logistic import log_likelihoods
 
@@ -208,7 +208,7 @@ class BoostedExperts(BaseEstimator):
         log_likelihoods(scores, Y[:, rows], component, label, out)
         return out
 
-    def logits(self, view: ScoredRows, rows: slice) -> Floats:
+    def logits(self, view: ScoredRows, rows: Span) -> Floats:
         """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
         scores = self.sums.scores(view)[self.line[self.varies], rows]
         out = np.tile(self.constant, (scores.shape[1], 1, 1))
@@ -271,7 +271,7 @@ class BoostedExperts(BaseEstimator):
 
     def _grower(
         self, lane: int, k: int, share: Floats, n_labels: int
-    ) -> tuple[Index | slice, Grower]:
+    ) -> tuple[Index | Span, Grower]:
         """Return the rows to grow on and who does it: all, or those that count if that pays."""
         assert self.source is not None
         rows = rows_that_count(share, self.source.weight)
@@ -279,7 +279,7 @@ class BoostedExperts(BaseEstimator):
             return rows, self.source.grower(rows, _seed(self.seed, 1, len(self.sums.steps), k))
         if lane not in self.growers:
             self.growers[lane] = self.source.grower(None, _seed(self.seed, 0, lane))
-        return slice(None), self.growers[lane]
+        return slice(0, len(share)), self.growers[lane]
 
     def _add_trees(
         self, grower: Grower, line: int, score: Floats, y: Floats, share: Floats
@@ -335,7 +335,7 @@ class BoostedGate(BaseEstimator):
         scores += shift[self.alive, None]
         self.sums.add(self._boost(scores, gamma, run), shift)
 
-    def log_weights(self, view: ScoredRows, rows: slice) -> Floats:
+    def log_weights(self, view: ScoredRows, rows: Span) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         scores = self.sums.scores(view)[self.line, rows]
         out = np.full((self.n_components, scores.shape[1]), -np.inf)

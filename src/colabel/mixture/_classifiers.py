@@ -28,7 +28,7 @@ from colabel.mixture._constants import (
 )
 from colabel.mixture._em import Maker, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Rows
+from colabel.numerics.products import Rows, Span
 
 __all__ = ["AnyClassifier", "ClassifierExperts", "ClassifierGate", "check_classifier"]
 
@@ -147,7 +147,7 @@ class ClassifierExperts(BaseEstimator):
             self.varies[k, label] = True
         self.constants_prior = float(constants.prior[~self.varies].sum())
 
-    def log_likelihoods(self, view: Rows, Y: Singles, rows: slice) -> Floats:
+    def log_likelihoods(self, view: Rows, Y: Singles, rows: Span) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         X, Y = take_rows(view, rows), Y[:, rows]
         out = constant_log_likelihoods(self.constant, self.varies, Y)
@@ -156,7 +156,7 @@ class ClassifierExperts(BaseEstimator):
             out[k] += np.log(np.where(Y[label] > 0, p, 1.0 - p))
         return out
 
-    def logits(self, view: Rows, rows: slice) -> Floats:
+    def logits(self, view: Rows, rows: Span) -> Floats:
         """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
         X = take_rows(view, rows)
         out = np.tile(self.constant, (X.shape[0], 1, 1))
@@ -231,7 +231,7 @@ class ClassifierGate(BaseEstimator):
             X = take_rows(view, row)
             self.fit = _fit(self.estimator, self.seed, X, component, share)
 
-    def log_weights(self, view: Rows, rows: slice) -> Floats:
+    def log_weights(self, view: Rows, rows: Span) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         X = take_rows(view, rows)
         if self.only is None:

@@ -14,7 +14,7 @@ from colabel._sklearn import take_rows
 from colabel.linear.features import Features
 from colabel.mixture._constants import unit_weight
 from colabel.numerics.jobs import Run, in_turn
-from colabel.numerics.products import Rows
+from colabel.numerics.products import Rows, Span
 
 __all__ = ["Component", "Experts", "Gate", "GatedMixture", "Maker", "TrainingData", "run_em"]
 
@@ -41,7 +41,7 @@ class Gate(Protocol[View]):
     def update(self, view: View, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): match responsibilities (K, n); a dead component's are zero."""
 
-    def log_weights(self, view: View, rows: slice) -> Floats:
+    def log_weights(self, view: View, rows: Span) -> Floats:
         """``log pi`` of some rows: (K, n_rows), ``-inf`` for dead components."""
 
     def penalties(self) -> float:
@@ -60,10 +60,10 @@ class Experts(Protocol[View]):
     def update(self, view: View, Y: Singles, gamma: Floats, run: Run) -> None:
         """M-step, Eq. (10), on labels (L, n) with responsibilities times weights (K, n)."""
 
-    def log_likelihoods(self, view: View, Y: Singles, rows: slice) -> Floats:
+    def log_likelihoods(self, view: View, Y: Singles, rows: Span) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (K, n_rows)."""
 
-    def logits(self, view: View, rows: slice) -> Floats:
+    def logits(self, view: View, rows: Span) -> Floats:
         """Log-odds of some rows: (n_rows, K, L)."""
 
     def penalties(self) -> float:
@@ -105,7 +105,7 @@ class Maker(Protocol):
 class HasBlocks(Protocol):
     """Experts that say how rows are best cut for their scores."""
 
-    def blocks(self, view: object) -> list[slice]:
+    def blocks(self, view: object) -> list[Span]:
         """Rows to score together."""
 
 
@@ -251,7 +251,7 @@ class GatedMixture(BaseEstimator, Generic[GateView, ExpertsView]):
         gamma, log_likelihood = zip(*parts, strict=True)
         return np.concatenate(gamma, axis=1), np.concatenate(log_likelihood)
 
-    def _blocks(self, views: tuple[GateView, ExpertsView], Y: Singles) -> list[slice]:
+    def _blocks(self, views: tuple[GateView, ExpertsView], Y: Singles) -> list[Span]:
         """Cut the rows; the same way for any number of threads, for the sake of rounding."""
         n_labels, n = Y.shape
         if isinstance(self.experts, HasBlocks):
@@ -260,7 +260,7 @@ class GatedMixture(BaseEstimator, Generic[GateView, ExpertsView]):
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _expect(
-        self, views: tuple[GateView, ExpertsView], Y: Singles, rows: slice
+        self, views: tuple[GateView, ExpertsView], Y: Singles, rows: Span
     ) -> tuple[Floats, Floats]:
         joint = self.gate.log_weights(views[0], rows)
         joint += self.experts.log_likelihoods(views[1], Y, rows)

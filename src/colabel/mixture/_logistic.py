@@ -24,7 +24,7 @@ from colabel.linear.logistic import (
 from colabel.mixture._constants import Constants, constant_log_likelihoods
 from colabel.mixture._em import Maker, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Products, Rows
+from colabel.numerics.products import Products, Rows, Span
 
 __all__ = ["Logistic", "LogisticExperts", "Regressions", "SoftmaxGate"]
 
@@ -228,7 +228,7 @@ class SoftmaxGate(BaseEstimator):
             self.prepared = view, made
         return self.prepared[1]
 
-    def log_weights(self, view: Products, rows: slice) -> Floats:
+    def log_weights(self, view: Products, rows: Span) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         assert self.solution is not None
         scores = view.scores(self.coef.astype(view.dtype, copy=False), rows).astype(np.float64)
@@ -360,11 +360,11 @@ class LogisticExperts(BaseEstimator):
         """Intercepts of all regressions."""
         return self.points[:, -1]
 
-    def blocks(self, view: Products) -> list[slice]:
+    def blocks(self, view: Products) -> list[Span]:
         """Rows to score together."""
         return view.blocks(max(self.constant.shape[0], len(self.points)))
 
-    def log_likelihoods(self, view: Products, Y: Singles, rows: slice) -> Floats:
+    def log_likelihoods(self, view: Products, Y: Singles, rows: Span) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         from colabel._kernels.logistic import log_likelihoods
 
@@ -376,7 +376,7 @@ class LogisticExperts(BaseEstimator):
             log_likelihoods(scores, Y, self.component, self.label, out)
         return out
 
-    def logits(self, view: Products, rows: slice) -> Floats:
+    def logits(self, view: Products, rows: Span) -> Floats:
         """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
         n = len(range(*rows.indices(view.shape[0])))
         out = np.tile(self.constant, (n, 1, 1))
@@ -392,7 +392,7 @@ class LogisticExperts(BaseEstimator):
         """Negative log of the priors on weights and constants, without the former's constant."""
         return float(self._penalties(slice(None)).sum()) + self.constants_prior
 
-    def _penalties(self, experts: slice | Index) -> Floats:
+    def _penalties(self, experts: Span | Index) -> Floats:
         """Negative log of the prior on the weights of some experts."""
         coef, label = self.coef[experts], self.label[experts]
         away = coef if self.center is None else coef - self.center.coef[label]
