@@ -89,10 +89,10 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in params.items():
         new = _new_names(estimator, name, value)
         if name in estimator._renamed:
-            instead = " and ".join(new) or "nothing: it has no effect"
+            instead = f"set {' and '.join(new)} instead" if new else "it has no effect here"
             warnings.warn(
                 f"{name} of {type(estimator).__name__} is an old name, which the next version "
-                f"will not take; write {instead}",
+                f"will not take; {instead}",
                 FutureWarning,
                 stacklevel=3,
             )

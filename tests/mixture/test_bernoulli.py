@@ -18,15 +18,16 @@ from colabel.datasets import load as load_data
 from colabel.decoders import Exhaustive, ExpectedF, MixtureMode
 from colabel.mixture import BernoulliMixture
 from colabel.mixture._bernoulli_em import (
+    LabelRows,
     Mixtures,
     Prior,
     Sums,
+    distinct_rows,
     e_step,
     random_start,
     run_em,
     spread_start,
 )
-from colabel.mixture._label_rows import LabelRows, distinct_rows
 from mixture.oracles_bernoulli import em_step, log_joint, log_sum_exp
 from oracles import all_labelings
 

@@ -221,8 +221,8 @@ BAD = {
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in BAD.items() for v in values])
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(ValueError, match=f"^{name} of BoostedTrees must"):
-        BoostedTrees(**{name: value}).check()
-    BoostedTrees().check()
+        BoostedTrees(**{name: value}).check("experts")
+    BoostedTrees().check("experts")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -7,12 +7,14 @@ with exclusive label sets, ``br+argmax``: the rule that chooses a label of each 
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from colabel._renamed import old_names
 from colabel.exceptions import UnknownNameError
 from colabel.lab.registry import METHODS, Method
 from colabel.model_selection import TunedThreshold
@@ -80,7 +82,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
         full = full_name(estimator, key, name)
-        _check_kind(estimator.get_params()[full], value, full, name)
+        _check_kind(estimator.get_params().get(full), value, full, name)
         estimator.set_params(**{full: value})
     if seed is not None:
         known = estimator.get_params()
@@ -119,13 +121,32 @@ def _check_kind(present: Any, value: Any, key: str, method: str) -> None:
 
 
 def full_name(estimator: Any, key: str, method: str) -> str:
-    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name."""
-    known = sorted(estimator.get_params(), key=lambda full: (full.count("__"), full))
+    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name.
+
+    Old names are known, too. Where another value goes with the new name, the old one is returned.
+    """
+    known = sorted(estimator.get_params(), key=_depth)
     for full in known:
         if full == key or full.endswith(f"__{key}"):
             return str(full)
+    old = old_names(estimator)
+    for full in sorted(old, key=_depth):
+        if full == key or full.endswith(f"__{key}"):
+            new = old[full]
+            if new is not None:
+                warnings.warn(
+                    f"{key} of {method} is an old name, which the next version will not take; "
+                    f"set {new} instead",
+                    FutureWarning,
+                    stacklevel=3,
+                )
+            return new or full
     short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
     names = dict.fromkeys([*short, *known])  # a name without a prefix is in both
     close = difflib.get_close_matches(key, names, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(short)}"
     raise UnknownNameError(f"{method} has no parameter {key!r}{hint}")
+
+
+def _depth(full: str) -> tuple[int, str]:
+    return full.count("__"), full

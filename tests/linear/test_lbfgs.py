@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from colabel.linear.batch_lbfgs import MEMORY, Stopping, minimise
-from colabel.linear.elastic_net import minimise_l1
+from colabel._kernels.lbfgs import MEMORY
+from colabel.linear.lbfgs import Stopping, minimise
 
 TIGHT = Stopping(max_iter=2000, gap=1e-15, rounding=1e-15)
 
@@ -166,7 +166,7 @@ def test_separable_quadratics_with_a_norm_are_shrunk(seed):
         return 1.0 + 0.5 * np.sum(h[problems] * away**2, axis=1), h[problems] * away
 
     start = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    found = minimise_l1(evaluate, start, np.full(d, 0.3), price, TIGHT)
+    found = minimise(evaluate, start, np.full(d, 0.3), TIGHT, price)
     expected = np.sign(c) * np.maximum(np.abs(c) - price / h, 0.0)
     assert found.converged.all()
     np.testing.assert_allclose(found.point, expected, atol=1e-6)
@@ -179,7 +179,8 @@ def test_quadratics_with_a_norm_meet_the_conditions_of_an_optimum(seed):
     n, d = rng.integers(1, 5), rng.integers(1, 20)
     evaluate, _, H = quadratics(rng, n, d, spread=1.0)
     price = rng.choice([0.0, 0.1, 1.0], size=d)
-    found = minimise_l1(evaluate, np.zeros((n, d)), 1.0 / np.einsum("nii->ni", H), price, TIGHT)
+    scale, prices = 1.0 / np.einsum("nii->ni", H), np.tile(price, (n, 1))
+    found = minimise(evaluate, np.zeros((n, d)), scale, TIGHT, prices)
     _, gradient = evaluate(found.point, np.arange(n))
     held = np.maximum(np.abs(gradient) - price, 0.0)
     slope = np.where(found.point == 0.0, held, gradient + price * np.sign(found.point))
