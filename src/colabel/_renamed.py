@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, Self
 
-__all__ = ["NewName", "RenamedParameters", "old_names"]
+__all__ = ["Renamed", "RenamedParameters", "old_names"]
 
-# The new name of a parameter (``alpha``, ``experts__variance``), or what gives new names and values
-# for an estimator and the old value. No new name: the value has no effect, and is dropped.
-NewName = str | Callable[[Any, Any], Mapping[str, Any]]
+
+@dataclass(frozen=True)
+class Renamed:
+    """A new name that depends on the estimator, or that takes another value.
+
+    Parameters
+    ----------
+    name : str or callable
+        The new name (``alpha``, ``experts__variance``), or what gives it for an estimator; no name
+        is for values that have no effect there.
+    value : callable or None
+        Gives the new value for the estimator and the old value; None if they are the same.
+    """
+
+    name: str | Callable[[Any], str | None]
+    value: Callable[[Any, Any], Any] | None = None
+
+    def new_name(self, estimator: Any) -> str | None:
+        """Return the new name for an estimator."""
+        return self.name if isinstance(self.name, str) else self.name(estimator)
 
 
 class RenamedParameters:
     """Base of estimators that take parameters under old names, in ``__init__`` and ``set_params``.
 
-    A class lists them in ``_renamed``; its constructor has the new ones alone, and so do its
-    signature, ``get_params`` and ``clone``. Comes before ``BaseEstimator`` among the bases.
+    A class says in ``_renamed`` what new name (or ``Renamed``) each old one has. Its constructor
+    has the new ones alone, as have its signature, ``get_params`` and ``clone``. It comes before
+    ``BaseEstimator`` among the bases.
 
     Examples
     --------
@@ -33,7 +52,7 @@ class RenamedParameters:
     Ridge(alpha=3.0)
     """
 
-    _renamed: ClassVar[Mapping[str, NewName]] = {}
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -60,10 +79,9 @@ def old_names(estimator: Any) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for prefix, owner in owners.items():
         for old in () if isinstance(owner, type) else getattr(owner, "_renamed", ()):
-            value = object()
-            new = _new_names(owner, old, value)
-            same = [name for name in new if new[name] is value]
-            found[f"{prefix}{old}"] = f"{prefix}{same[0]}" if len(new) == len(same) == 1 else None
+            spec = _spec(owner, old)
+            new = None if spec.value is not None else spec.new_name(owner)
+            found[f"{prefix}{old}"] = None if new is None else f"{prefix}{new}"
     return found
 
 
@@ -87,19 +105,23 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """Give parameters their new names; warn of those that have others."""
     out: dict[str, Any] = {}
     for name, value in params.items():
-        new = _new_names(estimator, name, value)
-        if name in estimator._renamed:
-            instead = f"set {' and '.join(new)} instead" if new else "it has no effect here"
-            warnings.warn(
-                f"{name} of {type(estimator).__name__} is an old name, which the next version "
-                f"will not take; {instead}",
-                FutureWarning,
-                stacklevel=3,
-            )
-        out |= new
+        if name not in estimator._renamed:
+            out[name] = value
+            continue
+        spec = _spec(estimator, name)
+        new = spec.new_name(estimator)
+        if new is not None:
+            out[new] = value if spec.value is None else spec.value(estimator, value)
+        instead = "it has no effect here" if new is None else f"set {new} instead"
+        warnings.warn(
+            f"{name} of {type(estimator).__name__} is an old name, which the next version will not "
+            f"take; {instead}",
+            FutureWarning,
+            stacklevel=3,
+        )
     return out
 
 
-def _new_names(estimator: Any, name: str, value: Any) -> dict[str, Any]:
-    spec = estimator._renamed.get(name, name)
-    return {spec: value} if isinstance(spec, str) else dict(spec(estimator, value))
+def _spec(estimator: Any, old: str) -> Renamed:
+    spec = estimator._renamed[old]
+    return Renamed(spec) if isinstance(spec, str) else spec

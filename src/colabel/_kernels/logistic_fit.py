@@ -172,30 +172,34 @@ def fit_component(X, Y, weight, labels, least, prior, known, limits):
     C, D = len(labels), X.shape[1] + 1
     step = block_rows(len(chosen), D, C)
     rows, columns, mean, variance = _gather(X, chosen, weight[chosen], step)
-    targets = np.empty((C, len(chosen)), X.dtype)
-    batch = Batch(rows, columns, step, targets, weight[chosen])
+    batch = Batch(rows, columns, step, np.empty((C, len(chosen)), X.dtype), weight[chosen])
     memory = empty_memory(C, D, max(min(MEMORY, limits.max_steps), 1))
-    has_center = len(prior.center) > 0
-    origin = np.zeros((C if has_center else 0, D))
+    origin = np.zeros((C if len(prior.center) else 0, D))
     for c in range(C):
-        vector = memory.vectors[c]
-        _take(Y[labels[c]], chosen, targets[c])
-        _start(targets[c], batch.weight, variance, prior.penalty, vector[POINT], vector[SCALE])
+        target, vector = batch.targets[c], memory.vectors[c]
+        _take(Y[labels[c]], chosen, target)
+        _start(target, batch.weight, variance, prior.penalty, vector[POINT], vector[SCALE])
         _resume(labels[c], prior.center, known, vector[POINT])
-        if has_center:
-            _copy(prior.center[labels[c]], origin[c])
-            origin[c, -1] = 0.0
-            _add_slopes(vector[POINT], origin[c], -1.0)
-            _shift(origin[c], mean, 1.0)
+        if len(origin):
+            _leave(prior.center[labels[c]], mean, origin[c], vector[POINT])
         _shift(vector[POINT], mean, 1.0)
     solve(batch, prior.penalty, origin, np.zeros((0, D)), None, memory, limits)
     found = np.empty((C, D))
     for c in range(C):
         _copy(memory.vectors[c, POINT], found[c])
         _shift(found[c], mean, -1.0)
-        if has_center:
+        if len(origin):
             _add_slopes(found[c], origin[c], 1.0)
     return found
+
+
+@inner_kernel
+def _leave(center, mean, origin, point):
+    """Make a point the difference from the center, and the center that of centred features."""
+    _copy(center, origin)
+    origin[-1] = 0.0
+    _add_slopes(point, origin, -1.0)
+    _shift(origin, mean, 1.0)
 
 
 @inner_kernel

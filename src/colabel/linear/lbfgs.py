@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from colabel._kernels.lbfgs import Limits, Memory
 
-__all__ = ["Evaluate", "Minimum", "Stopping", "begin", "minimise"]
+__all__ = ["Evaluate", "Minimum", "begin", "limits", "minimise"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]]
@@ -25,9 +25,14 @@ Evaluate = Callable[[Floats, NDArray[np.int64]], tuple[Floats, Floats]]
 CAUTION = 0.01
 
 
-@dataclass(frozen=True)
-class Stopping:
-    """When a problem is finished.
+def limits(
+    max_iter: int,
+    gap: float,
+    curvature: float = 0.0,
+    rounding: float = 1e-14,
+    floor: float = 0.0,
+) -> Limits:
+    """Say when a problem is finished.
 
     Parameters
     ----------
@@ -44,26 +49,12 @@ class Stopping:
     floor : float
         Least value that ``gap`` is relative to, for optima of zero.
     """
+    from colabel._kernels.lbfgs import Limits
 
-    max_iter: int
-    gap: float
-    curvature: float = 0.0
-    rounding: float = 1e-14
-    floor: float = 0.0
-
-    def limits(self) -> Limits:
-        """As the kernels want it."""
-        from colabel._kernels.lbfgs import Limits
-
-        known = self.curvature > 0.0
-        return Limits(
-            gap=float(self.gap),
-            estimate=float(self.rounding if known else max(CAUTION * self.gap, self.rounding)),
-            rounding=float(self.rounding),
-            floor=float(self.floor),
-            flattest=1.0 / self.curvature if known else 1e300,
-            max_steps=int(self.max_iter),
-        )
+    estimate, flattest = max(CAUTION * gap, rounding), 1e300
+    if curvature > 0.0:
+        estimate, flattest = rounding, 1.0 / curvature
+    return Limits(gap, estimate, rounding, float(floor), flattest, int(max_iter))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +107,7 @@ def minimise(
     evaluate: Evaluate,
     start: Floats,
     scale: Floats,
-    stopping: Stopping,
+    ends: Limits,
     price: Floats | None = None,
 ) -> Minimum:
     """Minimise ``f_p(x) + sum_j price_pj |x_j|`` for each problem ``p``.
@@ -130,8 +121,9 @@ def minimise(
     start : ndarray of shape (n_problems, n_parameters)
     scale : ndarray of shape (n_parameters,) or (n_problems, n_parameters), positive
         Rough inverse of the Hessian's diagonal.
-    stopping : Stopping
-        With a norm, the least element of the subdifferential stands for the gradient.
+    ends : Limits
+        See ``limits``. With a norm, the least element of the subdifferential stands for the
+        gradient.
     price : ndarray of shape (n_problems, n_parameters), not negative, or None
         Coefficients that the norm holds at zero are exactly zero.
 
@@ -146,11 +138,11 @@ def minimise(
     """
     from colabel._kernels.lbfgs import advance
 
-    memory, limits = begin(start, scale, price is not None), stopping.limits()
+    memory = begin(start, scale, price is not None)
     trial, active, evaluations = start.astype(np.float64), np.arange(len(start)), 0
     while len(active):
         value, gradient = evaluate(trial, active)
         evaluations += len(active)
-        n_running = advance(memory, price, active, trial, value, gradient, limits)
+        n_running = advance(memory, price, active, trial, value, gradient, ends)
         active, trial = active[:n_running], trial[:n_running]
     return Minimum.of(memory, evaluations)

@@ -7,6 +7,7 @@ diagonal there.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,29 +107,37 @@ def fit_logistic(
     no row of a sparse matrix has cost nothing, and have the coefficients of the center.
     """
     X, Y, weight = _rows_that_count(X, np.asarray(Y), weight)
+    fit = partial(_fit_columns, penalty=penalty, l1=l1, max_iter=max_iter, tol=tol)
     seen = _seen(X)
-    if seen is not None:
-        inner = fit_logistic(
-            X[:, seen],
-            Y,
-            penalty=penalty,
-            l1=l1,
-            weight=weight,
-            center=_take(center, (slice(None), seen)),
-            mask=_take(mask, (slice(None), seen)),
-            start=None if start is None else start.features(seen),
-            max_iter=max_iter,
-            tol=tol,
-        )
-        rest = np.zeros((Y.shape[1], X.shape[1])) if center is None else np.array(center)
-        return inner.among(seen, rest if mask is None else rest * mask)
+    if seen is None:
+        return fit(X, Y, weight, center, mask, start)
+    own = _take(center, (slice(None), seen)), _take(mask, (slice(None), seen))
+    start = None if start is None else start.features(seen)
+    inner = fit(X[:, seen], Y, weight, *own, start)
+    rest = np.zeros((Y.shape[1], X.shape[1])) if center is None else np.array(center)
+    return inner.among(seen, rest if mask is None else rest * mask)
+
+
+def _fit_columns(
+    X: Any,
+    Y: NDArray[Any],
+    weight: Floats,
+    center: Floats | None,
+    mask: NDArray[np.bool_] | None,
+    start: LinearFit | None,
+    *,
+    penalty: float,
+    l1: float,
+    max_iter: int,
+    tol: float,
+) -> LinearFit:
+    """Fit as ``fit_logistic``, to features that all count, in batches of columns."""
     turn = mask is None and l1 == 0.0
     design = make_design(X, weight, penalty, Y.shape[1], turn=turn, max_iter=max_iter)
     fits = []
     for columns in _batches(design, Y.shape[1]):
-        problem = Problem(
-            design, Y[:, columns], penalty, _take(center, columns), _take(mask, columns)
-        )
+        own = _take(center, columns), _take(mask, columns)
+        problem = Problem(design, Y[:, columns], penalty, *own)
         log_odds = np.log(problem.rate) - np.log1p(-problem.rate)
         first = problem.first(None if start is None else start.take(columns), log_odds)
         with one_blas_thread():
@@ -249,11 +258,11 @@ def _fit_dense(
     from colabel._kernels import lbfgs, logistic_fit
 
     total = float(weight.sum())
-    limits = stopping(steps, COMPONENT_TOL, prior.penalty, X.dtype, total).limits()
+    ends = stopping(steps, COMPONENT_TOL, prior.penalty, X.dtype, total)
     n_pairs = max(min(lbfgs.MEMORY, steps), 1)
     together = max(BATCH_BYTES // (8 * (lbfgs.HEAD + 2 * n_pairs + 3) * (X.shape[1] + 1)), 1)
     fits = [
-        logistic_fit.fit_component(X.X, Y, weight, part, least, prior, known, limits)
+        logistic_fit.fit_component(X.X, Y, weight, part, least, prior, known, ends)
         for part in np.split(labels, range(together, len(labels), together))
     ]
     return fits[0] if len(fits) == 1 else np.concatenate(fits)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from colabel.linear.design import DenseDesign, ProductsDesign
-from colabel.linear.lbfgs import Minimum, Stopping, begin, minimise
+from colabel.linear.lbfgs import Minimum, begin, limits, minimise
 from colabel.numerics.jobs import Run, in_turn
+
+if TYPE_CHECKING:
+    from colabel._kernels.lbfgs import Limits
 
 __all__ = ["LinearFit", "Problem", "stopping"]
 
@@ -41,13 +44,8 @@ class LinearFit:
 
     def take(self, columns: Any) -> LinearFit:
         """Keep some columns of independent regressions."""
-        return LinearFit(
-            self.coef[columns],
-            self.intercept[columns],
-            self.objective[columns],
-            self.converged[columns],
-            self.n_iter,
-        )
+        coef, intercept, objective, converged = (part[columns] for part in self._by_column())
+        return LinearFit(coef, intercept, objective, converged, self.n_iter)
 
     def features(self, index: NDArray[Any]) -> LinearFit:
         """Keep some features."""
@@ -63,13 +61,12 @@ class LinearFit:
         """Join independent regressions."""
         if len(fits) == 1:
             return fits[0]
-        return cls(
-            np.concatenate([fit.coef for fit in fits]),
-            np.concatenate([fit.intercept for fit in fits]),
-            np.concatenate([fit.objective for fit in fits]),
-            np.concatenate([fit.converged for fit in fits]),
-            max(fit.n_iter for fit in fits),
-        )
+        parts = zip(*(fit._by_column() for fit in fits), strict=True)
+        coef, intercept, objective, converged = map(np.concatenate, parts)
+        return cls(coef, intercept, objective, converged, max(fit.n_iter for fit in fits))
+
+    def _by_column(self) -> tuple[NDArray[Any], ...]:
+        return self.coef, self.intercept, self.objective, self.converged
 
 
 class Problem:
@@ -121,23 +118,23 @@ class Problem:
 
     def solve_binary(self, first: Floats, l1: float, steps: int, tol: float) -> Minimum:
         """Minimise independent regressions, the rows of ``first``."""
-        stopping, price = self._stopping(steps, tol), self._price(l1)
+        ends, price = self._stopping(steps, tol), self._price(l1)
         if isinstance(self.design, DenseDesign):
-            return self._solve_dense(self.design, first, price, stopping)
+            return self._solve_dense(self.design, first, price, ends)
         evaluate = partial(self.binary, self.design)
-        return minimise(evaluate, first, self.scale(), stopping, price)
+        return minimise(evaluate, first, self.scale(), ends, price)
 
     def solve_softmax(
         self, first: Floats, l1: float, steps: int, tol: float, run: Run | None = None
     ) -> Minimum:
         """Minimise one multinomial regression, whose classes are the rows of ``first``."""
-        stopping, price = self._stopping(steps, tol), self._price(l1)
+        ends, price = self._stopping(steps, tol), self._price(l1)
         evaluate = partial(self.softmax, run or in_turn)
         first, scale = first.reshape(1, -1), self.scale().reshape(1, -1)
         price = None if price is None else price.reshape(1, -1)
-        return minimise(evaluate, first, scale, stopping, price)
+        return minimise(evaluate, first, scale, ends, price)
 
-    def _stopping(self, steps: int, tol: float) -> Stopping:
+    def _stopping(self, steps: int, tol: float) -> Limits:
         return stopping(steps, tol, self.penalty, self.design.dtype, self.total)
 
     def _price(self, l1: float) -> Floats | None:
@@ -147,7 +144,7 @@ class Problem:
         return np.tile(np.append(np.full(len(self.design.variance), l1), 0.0), (len(self.rate), 1))
 
     def _solve_dense(
-        self, design: DenseDesign, first: Floats, price: Floats | None, stopping: Stopping
+        self, design: DenseDesign, first: Floats, price: Floats | None, ends: Limits
     ) -> Minimum:
         """Minimise without a step back into Python."""
         from colabel._kernels.logistic_fit import solve
@@ -156,8 +153,8 @@ class Problem:
         origin = none if self.origin is None else self.origin
         mask = none if self.mask is None else self.mask.astype(np.float64)
         memory = begin(first, self.scale(), price is not None)
-        batch, limits = design.batch(self.targets), stopping.limits()
-        return Minimum.of(memory, solve(batch, self.penalty, origin, mask, price, memory, limits))
+        batch = design.batch(self.targets)
+        return Minimum.of(memory, solve(batch, self.penalty, origin, mask, price, memory, ends))
 
     def decode(self, found: Minimum) -> LinearFit:
         """Models of the original features."""
@@ -217,13 +214,8 @@ class Problem:
         return float(np.sum(losses)), gradient
 
 
-def stopping(steps: int, tol: float, penalty: float, dtype: DTypeLike, total: float) -> Stopping:
+def stopping(steps: int, tol: float, penalty: float, dtype: DTypeLike, total: float) -> Limits:
     """When regressions on rows of a total weight are finished."""
-    return Stopping(
-        max_iter=steps,
-        # Half, for the curvature of the intercept is but that at the base rate.
-        gap=0.5 * tol,
-        curvature=penalty,
-        rounding=8.0 * float(np.finfo(dtype).eps),
-        floor=tol * total,
-    )
+    # Half, for the curvature of the intercept is but that at the base rate.
+    gap, rounding = 0.5 * tol, 8.0 * float(np.finfo(dtype).eps)
+    return limits(steps, gap, curvature=penalty, rounding=rounding, floor=tol * total)

@@ -19,8 +19,8 @@ from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
 from colabel.mixture._bernoulli_em import (
+    Fitted,
     LabelMatrix,
-    LabelMixture,
     LabelRows,
     distinct_rows,
     fit_labels,
@@ -208,7 +208,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         _require_binary(Y)
         return Y
 
-    def _keep(self, best: LabelMixture) -> None:
+    def _keep(self, best: Fitted) -> None:
         """Set the fitted attributes."""
         if not best.converged:
             warnings.warn(

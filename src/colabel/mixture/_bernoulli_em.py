@@ -10,7 +10,7 @@ result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -22,7 +22,6 @@ from colabel.numerics.label_sets import first_of_each
 
 __all__ = [
     "Fitted",
-    "LabelMixture",
     "LabelRows",
     "Mixtures",
     "Prior",
@@ -114,10 +113,6 @@ class Mixtures(NamedTuple):
     logits: Floats
     log_empty: Floats
 
-    def take(self, place: int) -> Mixtures:
-        """Return one of the mixtures, as a batch of one."""
-        return Mixtures(*(part[place : place + 1].copy() for part in self))
-
 
 class Sums(NamedTuple):
     """What the M step needs: expected rows (R, K) and, of those, the ones with each label."""
@@ -156,34 +151,21 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A restart at its end: its mixture (R = 1), and the objective per row at each step."""
-
-    mixture: Mixtures
-    history: Floats
-    converged: bool
-
-
-@dataclass(frozen=True, eq=False)
-class LabelMixture:
-    """A fitted mixture without dead components, the heaviest first.
-
-    ``weights`` (K,), ``logits`` (K, L); ``history`` and ``converged`` of its restart.
-    """
+    """A restart at its end: ``weights`` (K,), ``logits`` (K, L), its objective at each step."""
 
     weights: Floats
     logits: Floats
     history: Floats
     converged: bool
 
-    @classmethod
-    def of(cls, fit: Fitted, total: float) -> Self:
-        """Take over a restart on rows of a total weight."""
-        weights = np.exp(fit.mixture.log_weights[0])
-        order = np.argsort(-weights, kind="stable")
+    def alive(self, total: float) -> Self:
+        """Put the heaviest component first, and leave dead ones out, of ``total`` rows."""
+        order = np.argsort(-self.weights, kind="stable")
         # Total weights may be small; the heaviest component is never dead.
-        order = order[weights[order] * total >= min(DEAD_ROWS, 0.5 * total / len(weights))]
-        weights = weights[order] / weights[order].sum()
-        return cls(weights, fit.mixture.logits[0, order], fit.history, fit.converged)
+        least = min(DEAD_ROWS, 0.5 * total / len(order))
+        order = order[self.weights[order] * total >= least]
+        weights = self.weights[order] / self.weights[order].sum()
+        return replace(self, weights=weights, logits=self.logits[order])
 
 
 def fit_labels(
@@ -195,7 +177,7 @@ def fit_labels(
     init: str = "spread",
     max_iter: int = 200,
     tol: float = 1e-4,
-) -> LabelMixture:
+) -> Fitted:
     """Fit R mixtures of K components and return the best.
 
     Parameters
@@ -213,7 +195,7 @@ def fit_labels(
     else:
         start = random_start(rows, size, rng)
     fits = run_em(rows, start, prior, max_iter, tol)
-    return LabelMixture.of(max(fits, key=lambda fit: fit.history[-1]), total)
+    return max(fits, key=lambda fit: fit.history[-1]).alive(total)
 
 
 def run_em(rows: LabelRows, sums: Sums, prior: Prior, max_iter: int, tol: float) -> list[Fitted]:
@@ -236,7 +218,8 @@ def run_em(rows: LabelRows, sums: Sums, prior: Prior, max_iter: int, tol: float)
         for place in np.flatnonzero(leaving).tolist():
             r = left[place]
             past = history[r, 1 : step + 1].copy()
-            found[r] = Fitted(mixtures.take(place), past, bool(settled[place]))
+            weights, logits = np.exp(mixtures.log_weights[place]), mixtures.logits[place].copy()
+            found[r] = Fitted(weights, logits, past, bool(settled[place]))
         left, sums = left[~leaving], Sums(sums.rows[~leaving], sums.on[~leaving])
         if not len(left):
             break

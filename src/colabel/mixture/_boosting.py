@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 
 from colabel._parameters import check_real, check_whole
 from colabel.mixture._constants import Constants, constant_log_likelihoods, rows_that_count
-from colabel.mixture._em import Maker, TrainingData
+from colabel.mixture._em import Component, TrainingData
 from colabel.numerics.jobs import Run
 from colabel.numerics.products import Rows, Span
 from colabel.trees.arrays import Trees
@@ -45,7 +45,7 @@ CERTAIN = 1e-6
 NOTHING = 1e-30
 
 
-class BoostedTrees(BaseEstimator):
+class BoostedTrees(Component, BaseEstimator):
     """Gradient boosted trees as experts or gate of a ``ConditionalBernoulliMixture``.
 
     A mixture of them has no trees of its own to begin with; each M-step adds a few and keeps the
@@ -120,19 +120,6 @@ class BoostedTrees(BaseEstimator):
         check_real(self.reg_lambda, "reg_lambda of BoostedTrees", least=0.0)
         # Leaves of rows that are fitted to the last digit have no curvature, and take no step.
         check_real(self.min_child_weight, "min_child_weight of BoostedTrees", above=0.0)
-
-    @property
-    def takes_nan(self) -> bool:
-        """Growers take finite numbers."""
-        return False
-
-    def as_gate(self) -> BoostedTrees:
-        """Return the gate of experts that come without one."""
-        return self
-
-    def settled(self, data: TrainingData, experts: Maker | None = None) -> BoostedTrees:
-        """Nothing is left to the data."""
-        return self
 
     def make_gate(self, data: TrainingData) -> Callable[[int], BoostedGate]:
         """Return what makes the untrained gate of a seed."""

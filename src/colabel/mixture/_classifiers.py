@@ -26,7 +26,7 @@ from colabel.mixture._constants import (
     constant_log_likelihoods,
     rows_that_count,
 )
-from colabel.mixture._em import Maker, TrainingData
+from colabel.mixture._em import Component, TrainingData
 from colabel.numerics.jobs import Run
 from colabel.numerics.products import Rows, Span
 
@@ -69,7 +69,7 @@ def check_classifier(role: str, estimator: object) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class AnyClassifier:
+class AnyClassifier(Component):
     """A classifier as experts or gate, the same for both: not fitted, and left so."""
 
     estimator: Classifier
@@ -82,14 +82,6 @@ class AnyClassifier:
     def check(self, role: str) -> None:
         """Refuse what cannot serve: no probabilities, or no sample weights."""
         check_classifier(role, self.estimator)
-
-    def as_gate(self) -> AnyClassifier:
-        """Return the gate of experts that come without one."""
-        return self
-
-    def settled(self, data: TrainingData, experts: Maker | None = None) -> AnyClassifier:
-        """Nothing is left to the data."""
-        return self
 
     def make_gate(self, data: TrainingData) -> Callable[[int], ClassifierGate]:
         """Return what makes the untrained gate of a seed."""

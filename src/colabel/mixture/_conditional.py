@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._progress import progress
-from colabel._renamed import NewName
+from colabel._renamed import Renamed
 from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.mixture._bernoulli_em import distinct_rows, fit_labels, posterior
@@ -41,18 +41,19 @@ START_TOL = 1e-3
 WORDS: Mapping[str, Callable[[], Component]] = {"logistic": Logistic, "boosting": BoostedTrees}
 
 
-def _of_logistic(name: str, *roles: str) -> NewName:
-    """Return the new name of a parameter that ``Logistic`` has now, in the first role that is."""
+def _of_logistic(name: str, *roles: str) -> Renamed:
+    """Return the new name of a parameter of ``Logistic``: in the first of the roles that is one."""
 
-    def renamed(clf: ConditionalBernoulliMixture, value: object) -> dict[str, object]:
-        logistic = [role for role in roles if isinstance(clf._parts()[role], Logistic)]
-        return {f"{role}__{name}": value for role in logistic[:1]}
+    def new_name(clf: ConditionalBernoulliMixture) -> str | None:
+        logistic = (role for role in roles if isinstance(clf._parts()[role], Logistic))
+        return next((f"{role}__{name}" for role in logistic), None)
 
-    return renamed
+    return Renamed(new_name)
 
 
-def _early_stopping(clf: ConditionalBernoulliMixture, value: object) -> dict[str, object]:
-    return {"validation_fraction": (clf.validation_fraction or 0.2) if value else None}
+def _share(clf: ConditionalBernoulliMixture, early_stopping: bool) -> float | None:
+    """Return the share of rows to hold out."""
+    return (clf.validation_fraction or 0.2) if early_stopping else None
 
 
 class ConditionalBernoulliMixture(WeightedClassifier):
@@ -147,14 +148,14 @@ class ConditionalBernoulliMixture(WeightedClassifier):
 
     _table: ClassVar[type[Mixture]] = Mixture
     _decoder: ClassVar[str] = "mixture_mode"
-    _renamed: ClassVar[Mapping[str, NewName]] = {
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {
         "expert_variance": _of_logistic("variance", "experts"),
         "gate_variance": _of_logistic("variance", "gate"),
         "expert_prior": _of_logistic("prior", "experts"),
         "l1_ratio": _of_logistic("l1_ratio", "experts", "gate"),
         "m_steps": _of_logistic("max_iter", "experts", "gate"),
         "scale": _of_logistic("scale", "experts", "gate"),
-        "early_stopping": _early_stopping,
+        "early_stopping": Renamed("validation_fraction", _share),
     }
 
     def __init__(

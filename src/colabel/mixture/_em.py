@@ -73,24 +73,6 @@ class Experts(Protocol[View]):
         """Forget what only the next M-step would need."""
 
 
-@runtime_checkable
-class Component(Protocol):
-    """What a user gives as ``experts`` or ``gate``: settings that serve as either."""
-
-    @property
-    def takes_nan(self) -> bool:
-        """Whether missing values are welcome."""
-
-    def check(self, role: str) -> None:
-        """Refuse settings that no data could make right, for the role of this name."""
-
-    def as_gate(self) -> Component:
-        """Return the gate of experts that come without one."""
-
-    def settled(self, data: TrainingData, experts: Maker | None = None) -> Maker:
-        """Choose what is left to the data; a gate is given its settled ``experts``."""
-
-
 class Maker(Protocol):
     """A component with nothing left open."""
 
@@ -99,6 +81,30 @@ class Maker(Protocol):
 
     def make_experts(self, data: TrainingData) -> Callable[[int], Experts]:
         """Return what makes the untrained experts of a seed; what seeds share is made once."""
+
+
+class Component:
+    """Base of what a user gives as ``experts`` or ``gate``: settings that serve as either.
+
+    Subclasses are makers (see ``Maker``), or override ``settled``.
+    """
+
+    @property
+    def takes_nan(self) -> bool:
+        """Whether missing values are welcome."""
+        return False
+
+    def check(self, role: str) -> None:
+        """Refuse settings that no data could make right, for the role of this name."""
+        raise NotImplementedError
+
+    def as_gate(self) -> Component:
+        """Return the gate of experts that come without one."""
+        return self
+
+    def settled(self, data: TrainingData, experts: Maker | None = None) -> Maker:
+        """Choose what is left to the data; a gate is given its settled ``experts``."""
+        return cast(Maker, self)
 
 
 @runtime_checkable

@@ -22,7 +22,7 @@ from colabel.linear.logistic import (
     fit_softmax,
 )
 from colabel.mixture._constants import Constants, constant_log_likelihoods
-from colabel.mixture._em import Maker, TrainingData
+from colabel.mixture._em import Component, Maker, TrainingData
 from colabel.numerics.jobs import Run
 from colabel.numerics.products import Products, Rows, Span
 
@@ -40,7 +40,7 @@ EXPERT_VARIANCE, GATE_VARIANCE = 10.0, 3.0
 DROPPED = 1e-4
 
 
-class Logistic(BaseEstimator):
+class Logistic(Component, BaseEstimator):
     """Logistic regressions as experts or gate of a ``ConditionalBernoulliMixture``.
 
     What a gate leaves open (None) is that of logistic experts, but for the variance.
@@ -91,11 +91,6 @@ class Logistic(BaseEstimator):
         self.prior = prior
         self.scale = scale
         self.max_iter = max_iter
-
-    @property
-    def takes_nan(self) -> bool:
-        """Missing values have no weight to be multiplied with."""
-        return False
 
     def check(self, role: str) -> None:
         """Refuse settings that no data could make right."""

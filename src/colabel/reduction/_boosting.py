@@ -10,13 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from colabel._one_target import check_one_target
+from colabel._one_target import ScoringClassifier, check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._unchanged import unchanged_on_failure
 from colabel.trees.arrays import Trees
@@ -27,7 +25,7 @@ __all__ = ["BoostedClassifier"]
 Floats = NDArray[np.float64]
 
 
-class BoostedClassifier(ClassifierMixin, BaseEstimator):
+class BoostedClassifier(ScoringClassifier):
     """Gradient boosted trees with small leaves, for two or more classes.
 
     Grown by LightGBM (``pip install "colabel[boost]"``) and kept as plain arrays, so that a saved
@@ -128,19 +126,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         scores = self.trees_.sums(X, 1 if len(self.classes_) == 2 else len(self.classes_))
         return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class: (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
-
     def _grow_scikit(self, X: Any, code: NDArray[Any], weight: Any, seed: int) -> Any:
         model = HistGradientBoostingClassifier(
             max_iter=self.n_trees,
@@ -159,11 +144,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         check_real(self.min_child_weight, "min_child_weight", above=0.0)
         for name in ("learning_rate", "feature_fraction"):
             check_real(getattr(self, name), name, above=0.0, most=1.0)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _dense(X: Any) -> NDArray[Any]:
