@@ -235,7 +235,7 @@ def test_weights_are_those_of_the_users_features_where_they_are_fewer(n_labels, 
     assert (model.gate.features.rotation is None) == back
     assert model.gate.coef.shape[1] == (50 if back else rank)
     if back:  # for anyone to read
-        scores = X @ model.gate.coef.T + model.gate.solution.intercept
+        scores = X @ model.gate.coef.T + model.gate.intercept
         found = model.gate.log_weights(model.gate.view(X, np.float64), slice(0, 20))
         np.testing.assert_allclose(log_softmax(scores, axis=1).T, found[model.alive], atol=1e-12)
     np.testing.assert_allclose(clf.predict_proba(X), kept.predict_proba(X), atol=1e-9)
@@ -252,7 +252,7 @@ def test_an_elastic_net_leaves_coefficients_at_zero():
     ).fit(X, Y)
     model = clf.models_[0]
     assert np.mean(model.experts.coef == 0.0) > 0.3
-    assert np.mean(model.gate.solution.coef == 0.0) > 0.3
+    assert np.mean(model.gate.coef == 0.0) > 0.3
     assert np.all(np.diff(clf.history_[0]) < 1e-6)
 
 
@@ -440,7 +440,7 @@ def test_a_component_may_die_between_M_steps():
         gamma /= gamma.sum(axis=0)
         model.maximise(views, columns, gamma, np.ones(200), lambda jobs: [job() for job in jobs])
         assert list(model.alive) == alive
-        assert model.gate.solution.coef.shape == (len(alive), 5)
+        assert model.gate.coef.shape == (len(alive), 5)
         weights = np.exp(model.gate.log_weights(views[0], slice(0, 200)))
         np.testing.assert_allclose(weights[alive].sum(axis=0), 1.0)
     model.finish()

@@ -277,7 +277,7 @@ def _start(labels: Index, prior: Prior, known: Known) -> LinearFit | None:
     if len(prior.center):
         points[:] = prior.center[labels]
     points[here] = known.points[there]
-    return LinearFit(points[:, :-1], points[:, -1], np.zeros(0), np.zeros(0, dtype=bool), 0)
+    return LinearFit.at(points)
 
 
 def _rows_that_count(X: Any, Y: NDArray[Any], weight: Any) -> tuple[Any, NDArray[Any], Floats]:

@@ -42,6 +42,11 @@ class LinearFit:
     converged: NDArray[np.bool_]
     n_iter: int
 
+    @classmethod
+    def at(cls, points: Floats) -> LinearFit:
+        """Where to start: coefficients and, last, intercepts of each model."""
+        return cls(points[:, :-1], points[:, -1], np.zeros(0), np.zeros(0, dtype=bool), 0)
+
     def take(self, columns: Any) -> LinearFit:
         """Keep some columns of independent regressions."""
         coef, intercept, objective, converged = (part[columns] for part in self._by_column())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -163,8 +163,8 @@ class Regressions:
 USUAL = Regressions(1.0 / EXPERT_VARIANCE, l1_ratio=0.0, prior="zero", scale="auto", max_iter=10)
 
 
-class SoftmaxGate(BaseEstimator):
-    """``pi(z^k = 1 | x, alpha)`` of Eq. (6), fitted to soft targets.
+class LinearPart(BaseEstimator):
+    """What a gate and experts of logistic regressions have in common.
 
     Parameters
     ----------
@@ -176,6 +176,11 @@ class SoftmaxGate(BaseEstimator):
         L-BFGS steps of an M-step, from where the last one stopped.
     l1_ratio : float
         Share of an L1 penalty.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_regressions, n_features + 1)
+        Coefficients and, last, intercept of each, for one matrix product.
     """
 
     def __init__(
@@ -185,34 +190,61 @@ class SoftmaxGate(BaseEstimator):
         self.penalty = penalty
         self.steps = steps
         self.l1_ratio = l1_ratio
-        self.solution: LinearFit | None = None
-        self.prepared: tuple[Products, DenseDesign | ProductsDesign] | None = None
-        self.alive = np.zeros(0, dtype=np.int64)
+        self.points = np.zeros((0, 1))
+
+    @property
+    def coef(self) -> Floats:
+        """Coefficients of all regressions."""
+        return self.points[:, :-1]
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts of all regressions."""
+        return self.points[:, -1]
 
     def view(self, X: Rows, dtype: DTypeLike | None = None) -> Products:
         """Matrix products of validated rows."""
         return self.features.products(X, dtype)
 
+    def take_up(self, features: Features, coef: Floats, lift: Floats) -> None:
+        """Go on with other features, weights that say the same of them, and higher intercepts."""
+        self.features, self.points = features, np.column_stack([coef, self.intercept + lift])
+
+    def _products(self, view: Products, rows: Span) -> NDArray[np.float64] | NDArray[np.float32]:
+        """Scores of some rows without intercepts, in the precision of the view."""
+        return view.scores(self.coef.astype(view.dtype, copy=False), rows)
+
+    def _price(self, square: Floats | float, absolute: Floats | float) -> Floats | float:
+        """Negative log of the prior, given half of squares and absolute values of weights."""
+        return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
+
+
+class SoftmaxGate(LinearPart):
+    """``pi(z^k = 1 | x, alpha)`` of Eq. (6), fitted to soft targets; see ``LinearPart``."""
+
+    def __init__(
+        self, features: Features, penalty: float, steps: int, l1_ratio: float = 0.0
+    ) -> None:
+        super().__init__(features, penalty, steps, l1_ratio)
+        self.prepared: tuple[Products, DenseDesign | ProductsDesign] | None = None
+        self.alive = np.zeros(0, dtype=np.int64)
+
     def update(self, view: Products, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): match the responsibilities ``gamma`` (n_components, n_samples)."""
         alive = np.flatnonzero(gamma.any(axis=1))
-        start = self.solution
-        if start is not None and len(alive) < len(self.alive):
-            kept = np.isin(self.alive, alive)
-            start = LinearFit(
-                start.coef[kept], start.intercept[kept], start.objective, start.converged, 0
-            )
+        known = self.points[np.isin(self.alive, alive)]
         self.alive, self.n_components = alive, len(gamma)
-        self.solution = fit_softmax(
+        found = fit_softmax(
             self._prepare(view, weight),
             gamma[alive].T,
             penalty=(1.0 - self.l1_ratio) * self.penalty,
             l1=self.l1_ratio * self.penalty,
-            start=start,
+            start=LinearFit.at(known) if len(known) else None,
             max_iter=self.steps,
             tol=1e-5,
             run=run,
         )
+        self.points = np.column_stack([found.coef, found.intercept])
 
     def _prepare(self, view: Products, weight: Floats) -> DenseDesign | ProductsDesign:
         """Centre the rows, which takes as long as a step of the solver, once for all M-steps."""
@@ -225,9 +257,8 @@ class SoftmaxGate(BaseEstimator):
 
     def log_weights(self, view: Products, rows: Span) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
-        assert self.solution is not None
-        scores = view.scores(self.coef.astype(view.dtype, copy=False), rows).astype(np.float64)
-        scores += self.solution.intercept[:, None]
+        scores = self._products(view, rows).astype(np.float64)
+        scores += self.intercept[:, None]
         scores -= scores.max(axis=0)
         scores -= np.log(np.exp(scores).sum(axis=0))
         if len(self.alive) == self.n_components:
@@ -238,42 +269,22 @@ class SoftmaxGate(BaseEstimator):
 
     def penalties(self) -> float:
         """Negative log of the prior on all weights, without its constant."""
-        assert self.solution is not None
-        square = 0.5 * float(np.einsum("cd,cd->", self.solution.coef, self.solution.coef))
-        absolute = float(np.abs(self.solution.coef).sum())
-        return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
-
-    @property
-    def coef(self) -> Floats:
-        """Weights of the components alive."""
-        assert self.solution is not None
-        return self.solution.coef
-
-    def take_up(self, features: Features, coef: Floats, lift: Floats) -> None:
-        """Go on with other features, weights that say the same of them, and higher intercepts."""
-        assert self.solution is not None
-        intercept = self.solution.intercept + lift
-        self.features = features
-        self.solution = replace(self.solution, coef=coef, intercept=intercept)
+        coef = np.ascontiguousarray(self.coef)
+        square = 0.5 * float(np.einsum("cd,cd->", coef, coef))
+        return float(self._price(square, float(np.abs(coef).sum())))
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""
         self.prepared = None
 
 
-class LogisticExperts(BaseEstimator):
+class LogisticExperts(LinearPart):
     """``b(y_l | x, beta_l^k)``: Eq. (6)'s binary predictors, one weighted regression each.
 
     Parameters
     ----------
-    features : Features
-        Fitted.
-    penalty : float
-        Inverse variance of the Gaussian prior on the weights.
-    steps : int
-        L-BFGS steps of an M-step, from where the last one stopped.
-    l1_ratio : float
-        Share of an L1 penalty.
+    features, penalty, steps, l1_ratio
+        See ``LinearPart``; regressions lie component by component.
     center : LinearFit or None
         Weights shared by all components, which is where the prior of each has its mean.
     """
@@ -286,16 +297,9 @@ class LogisticExperts(BaseEstimator):
         l1_ratio: float = 0.0,
         center: LinearFit | None = None,
     ) -> None:
-        self.features = features
-        self.penalty = penalty
-        self.steps = steps
-        self.l1_ratio = l1_ratio
+        super().__init__(features, penalty, steps, l1_ratio)
         self.center = center
         self.varies = np.zeros((0, 0), dtype=bool)
-
-    def view(self, X: Rows, dtype: DTypeLike | None = None) -> Products:
-        """Matrix products of validated rows."""
-        return self.features.products(X, dtype)
 
     def update(self, view: Products, Y: Singles, gamma: Floats, run: Run) -> None:
         """M-step, Eq. (10): fit each component to the rows it answers for.
@@ -312,7 +316,6 @@ class LogisticExperts(BaseEstimator):
         constants = Constants.of(Y, gamma)
         before, cost = self.varies, partial(self._cost, view, Y, gamma)
         varies = constants.settle(before, cost)
-        # One row a regression, coefficients and intercept, for one matrix product.
         self._set(np.concatenate(run(self._fits(view, Y, gamma, varies))), varies)
         if self.center is not None and before.size:
             # From the center, fitting need not come below the constant that was there before.
@@ -345,16 +348,6 @@ class LogisticExperts(BaseEstimator):
             varies[some] = ~dropped
             self._set(self.points[varies[self.varies]], varies)
 
-    @property
-    def coef(self) -> Floats:
-        """Coefficients of all regressions, component by component."""
-        return self.points[:, :-1]
-
-    @property
-    def intercept(self) -> Floats:
-        """Intercepts of all regressions."""
-        return self.points[:, -1]
-
     def blocks(self, view: Products) -> list[Span]:
         """Rows to score together."""
         return view.blocks(max(self.constant.shape[0], len(self.points)))
@@ -366,7 +359,7 @@ class LogisticExperts(BaseEstimator):
         Y = np.ascontiguousarray(Y[:, rows])
         out = constant_log_likelihoods(self.constant, self.varies, Y)
         if len(self.points):
-            scores = view.scores(self.coef.astype(view.dtype, copy=False), rows)
+            scores = self._products(view, rows)
             scores += self.intercept[:, None].astype(view.dtype)
             log_likelihoods(scores, Y, self.component, self.label, out)
         return out
@@ -376,10 +369,7 @@ class LogisticExperts(BaseEstimator):
         n = len(range(*rows.indices(view.shape[0])))
         out = np.tile(self.constant, (n, 1, 1))
         if len(self.points):
-            scores = (
-                view.scores(self.coef.astype(view.dtype, copy=False), rows)
-                + self.intercept[:, None]
-            )
+            scores = self._products(view, rows) + self.intercept[:, None]
             out[:, self.component, self.label] = scores.T
         return out
 
@@ -393,7 +383,7 @@ class LogisticExperts(BaseEstimator):
         away = coef if self.center is None else coef - self.center.coef[label]
         square = 0.5 * np.einsum("cd,cd->c", away, away)
         absolute = np.abs(away).sum(axis=1) if self.l1_ratio else 0.0
-        return self.penalty * ((1.0 - self.l1_ratio) * square + self.l1_ratio * absolute)
+        return np.asarray(self._price(square, absolute))
 
     def _cost(
         self, view: Products, Y: Singles, gamma: Floats, component: Index, label: Index
@@ -413,10 +403,6 @@ class LogisticExperts(BaseEstimator):
             log_likelihoods(scores, np.ascontiguousarray(Y[:, rows]), own, label, out)
             cost -= np.einsum("cn,cn->c", gamma[component, rows], out)
         return cost
-
-    def take_up(self, features: Features, coef: Floats, lift: Floats) -> None:
-        """Go on with other features, weights that say the same of them, and higher intercepts."""
-        self.features, self.points = features, np.column_stack([coef, self.intercept + lift])
 
     def finish(self) -> None:
         """Forget what only the next M-step would need."""
