@@ -529,6 +529,8 @@ def test_components_that_a_word_names_have_parameters_to_set():
     trees = ConditionalBernoulliMixture().set_params(experts="boosting", experts__n_trees=2)
     assert trees.experts.n_trees == 2
     assert trees.gate is None
+    trees.set_params(gate__n_trees=7)
+    assert (trees.experts.n_trees, trees.gate.n_trees) == (2, 7)
     with pytest.raises(ValueError, match="Invalid parameter 'variance'"):
         trees.set_params(gate__variance=1.0)
 

@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
@@ -315,9 +315,11 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         """Put components in the place of words and None, so that their parameters can be set."""
         asked = {key.partition("__")[0] for key in params if "__" in key}
         named = {role: params.get(role, getattr(self, role)) for role in ("experts", "gate")}
-        parts = _parts(**named)
-        missing = (role for role in asked & parts.keys() if not hasattr(named[role], "get_params"))
-        return {**params, **{role: parts[role] for role in missing}}
+        for role, part in _parts(**named).items():
+            known = isinstance(part, BaseEstimator) and not hasattr(named[role], "get_params")
+            if role in asked and known:
+                params = {**params, role: clone(part)}
+        return params
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
