@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from colabel._parameters import check_choice, check_whole
+from colabel._renamed import RenamedParameters
 from colabel._sklearn import missing_values_named, n_rows, take_rows
 from colabel._targets import dense_labels, encode_target
 from colabel._unchanged import unchanged_on_failure
@@ -40,7 +41,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
     """Base of colabel's estimators.
 
     Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
@@ -86,13 +87,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             elif hasattr(self, "label_names_in_"):
                 del self.label_names_in_
             self.decoder_ = self._make_decoder()
-            self._nonempty = self._forbids_empty()
             reason = self.decoder_.refusal(
                 self._table, attractive=self._attractive, distribution=self._has_joint()
             )
             if reason:
                 raise IncompatibleError(reason)
             labels = labels if self._sparse_labels else dense_labels(labels)
+            self._nonempty = self._forbids_empty(labels, **fit_params)
             self._fit(X, labels, **fit_params)
         return self
 
@@ -265,7 +266,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         chosen = self._decoder if self.decoder is None else self.decoder
         return make_decoder(chosen, self._table)
 
-    def _forbids_empty(self) -> bool:
+    def _forbids_empty(self, Y: Any, **fit_params: Any) -> bool:
+        """Whether no labeling predicted is to be empty, given what ``_fit`` is given."""
         return self.empty == "forbid"
 
     def _probabilistic(self) -> bool:

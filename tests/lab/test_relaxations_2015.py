@@ -160,7 +160,7 @@ def test_mixtures_are_decoded_for_f1():
     search = entry_of(TABLE_3, "CBM, expected F1").build(0, "yeast")
     mixture = search.estimator.named_steps["cbm"]
     assert isinstance(mixture, ConditionalBernoulliMixture)
-    assert (mixture.decoder, mixture.expert_prior) == ("f1", "shared")
+    assert (mixture.decoder, mixture.experts.prior) == ("f1", "shared")
     assert 1 in search.param_grid["cbm__n_components"], "binary relevance is one of them"
 
 

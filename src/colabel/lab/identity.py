@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from colabel.datasets import Dataset
+from colabel.lab.former import FORMER_PATHS, former_parameters
 from colabel.lab.user_code import constants_of, is_user_code, parts_of_code, path_of
 
 __all__ = ["describe", "digest", "hash_data"]
@@ -56,8 +57,10 @@ def describe(value: Any) -> Any:
         if isinstance(value, kinds):
             return tell(value)
     if hasattr(value, "get_params"):
-        params = describe(value.get_params(deep=False))
-        return {"class": path_of(type(value)), "params": params, **_own_code(type(value))}
+        path = path_of(type(value))
+        params = describe(former_parameters(path, value.get_params(deep=False)))
+        path = FORMER_PATHS.get(path, path)
+        return {"class": path, "params": params, **_own_code(type(value))}
     if _is_importable(value):
         return _of_named(value)
     if hasattr(value, "__dict__"):

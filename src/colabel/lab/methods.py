@@ -12,9 +12,10 @@ from typing import Any
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from colabel._renamed import old_names
 from colabel.exceptions import UnknownNameError
 from colabel.lab.registry import METHODS, Method
-from colabel.messages import unknown_name
+from colabel.messages import unknown_name, warn_user
 from colabel.model_selection import RULES, TunedThreshold
 
 __all__ = [
@@ -77,7 +78,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
         full = full_name(estimator, key, name)
-        _check_kind(estimator.get_params()[full], value, full, name)
+        _check_kind(estimator.get_params().get(full), value, full, name)
         estimator.set_params(**{full: value})
     if seed is not None:
         known = estimator.get_params()
@@ -116,11 +117,29 @@ def _check_kind(present: Any, value: Any, key: str, method: str) -> None:
 
 
 def full_name(estimator: Any, key: str, method: str) -> str:
-    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name."""
-    known = sorted(estimator.get_params(), key=lambda full: (full.count("__"), full))
+    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name.
+
+    Old names are known, too. Where another value goes with the new name, the old one is returned.
+    """
+    known = sorted(estimator.get_params(), key=_depth)
     for full in known:
         if full == key or full.endswith(f"__{key}"):
             return str(full)
+    old = old_names(estimator)
+    for full in sorted(old, key=_depth):
+        if full == key or full.endswith(f"__{key}"):
+            new = old[full]
+            if new is not None:
+                warn_user(
+                    f"{key} of {method} is an old name, which the next version will not take; "
+                    f"set {new} instead",
+                    FutureWarning,
+                )
+            return new or full
     short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
     names = dict.fromkeys([*short, *known])  # a name without a prefix is in both
     raise unknown_name(f"{method} has no parameter", key, names, f"it has {', '.join(short)}")
+
+
+def _depth(full: str) -> tuple[int, str]:
+    return full.count("__"), full

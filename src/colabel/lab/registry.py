@@ -251,8 +251,8 @@ METHODS: dict[str, Method] = {
             "cbm-2016",
             "mixture of logistic regressions, gated",
             {
-                "gate_variance": VARIANCES,
-                "expert_variance": VARIANCES,
+                "gate__variance": VARIANCES,
+                "experts__variance": VARIANCES,
                 "n_components": COMPONENTS,
                 "n_steps": (5, 10, 20),
             },

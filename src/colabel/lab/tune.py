@@ -202,7 +202,7 @@ class _Bench:
 
     def defaults(self, space: Space) -> Parameters:
         present = make(self.method, self.fixed).get_params()
-        return {key: present[key] for key in space}
+        return {key: present.get(key, space[key][0]) for key in space}
 
     def attempt(self, setting: Parameters, share: float = 1.0) -> Trial:
         key = repr(sorted(setting.items()))

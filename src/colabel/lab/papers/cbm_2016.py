@@ -45,8 +45,8 @@ def _best_accuracy(column: str, seed: int, n_samples: int = 15_000) -> float:
 
 def _weak_prior(**params: Any) -> dict[str, Any]:
     """Return settings of a mixture on data without end: hardly a penalty, EM to its end."""
-    variances = {"expert_variance": 1e4, "gate_variance": 1e4}
-    return {"scale": False, "n_steps": 60, **variances, **params}
+    variances = {"experts__variance": 1e4, "gate__variance": 1e4}
+    return {"experts__scale": False, "n_steps": 60, **variances, **params}
 
 
 def _columns(*numbers: float) -> dict[str, float]:
@@ -197,8 +197,9 @@ def _multinomial() -> dict[str, dict[str, Any]]:
 
 
 def _mixture(data: str, n_components: int) -> dict[str, Any]:
-    variances = {"expert_variance": 2.0 * V_SETS[data], "gate_variance": V_SETS[data]}
-    return {"n_components": n_components, "scale": False, "n_steps": STEPS[data], **variances}
+    experts = {"experts__variance": 2.0 * V_SETS[data], "experts__scale": False}
+    gate = {"gate__variance": V_SETS[data]}
+    return {"n_components": n_components, "n_steps": STEPS[data], **experts, **gate}
 
 
 # The entries of both tables: method, parameters, and those of one dataset.

@@ -64,15 +64,15 @@ TO_THE_MINIMUM = {"medical": {"learner": "optimal", "max_iter": 200}}
 # Mixtures have one component, which is binary relevance, or many.
 MIXTURES: Space = {
     "cbm__n_components": (1, 30),
-    "cbm__expert_variance": (1.0, 3.0, 10.0, 100.0),
-    "cbm__gate_variance": (2.0, 10.0),
+    "cbm__experts__variance": (1.0, 3.0, 10.0, 100.0),
+    "cbm__gate__variance": (2.0, 10.0),
     "rows": ROWS,
 }
 FEWER_MIXTURES: dict[str, Space] = {
     "bibtex": {
         "cbm__n_components": (30,),
-        "cbm__expert_variance": (3.0, 10.0),
-        "cbm__gate_variance": (10.0,),
+        "cbm__experts__variance": (3.0, 10.0),
+        "cbm__gate__variance": (10.0,),
         "rows": (Normalizer(),),
     }
 }
@@ -153,7 +153,7 @@ def _mixture(name: str) -> Entry:
         name,
         "cbm-lr",
         {},
-        {"decoder": "f1", "expert_prior": "shared", "n_steps": 3},
+        {"decoder": "f1", "experts__prior": "shared", "n_steps": 3},
         space=MIXTURES,
         space_of=FEWER_MIXTURES,
         holdout=HELD_OUT,

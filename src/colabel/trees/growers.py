@@ -1,7 +1,8 @@
 """Growing regression trees on functional gradients, with LightGBM or with scikit-learn.
 
 A *source* prepares the training rows once for all models; a *grower* of it adds trees one by one,
-each to gradients of its own. What comes out is plain arrays, the same for both libraries.
+each to gradients of its own. What comes out is plain arrays, the same for both libraries. This is
+the one place that sets LightGBM up.
 """
 
 from __future__ import annotations
@@ -12,13 +13,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit, logit, softmax
 from sklearn.tree import DecisionTreeRegressor
 
-from colabel.mixture._boosted_trees import BoostedTrees
 from colabel.numerics.magnitude import largest_magnitude
 from colabel.trees.arrays import Trees, on_grid, read_lightgbm, without_rare
 
-__all__ = ["Grower", "LightGBMSource", "ScikitSource", "Source", "make_source"]
+__all__ = [
+    "Grower",
+    "Growth",
+    "LightGBMSource",
+    "ScikitSource",
+    "Source",
+    "boost_classes",
+    "has_lightgbm",
+    "make_source",
+]
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -30,6 +40,17 @@ Index = NDArray[np.int64]
 BOOSTER_ROWS = 2**16
 # Leaves of less curvature than this take the step that they would take with it.
 LEAST_CURVATURE = 1e-6
+
+
+class Growth(Protocol):
+    """How trees grow; see ``BoostedTrees`` for what the numbers mean."""
+
+    n_leaves: int
+    learning_rate: float
+    reg_lambda: float
+    min_child_weight: float
+    feature_fraction: float
+    max_bin: int
 
 
 class Grower(Protocol):
@@ -57,8 +78,9 @@ class Grower(Protocol):
 class Source(Protocol):
     """Training rows with their weights, prepared once."""
 
-    settings: BoostedTrees
-    weight: Floats
+    @property
+    def weight(self) -> Floats:
+        """Sample weights."""
 
     def grower(self, rows: Index | None, seed: int) -> Grower:
         """Make a grower on some rows, or on all."""
@@ -67,22 +89,27 @@ class Source(Protocol):
         """Whether a grower without ``n_spared`` rows is worth making, for so many trees."""
 
 
-def make_source(settings: BoostedTrees, X: Any, weight: Floats) -> Source:
+def make_source(settings: Growth, X: Any, weight: Floats) -> Source:
     """Prepare validated rows for LightGBM, or for scikit-learn where that is not installed.
 
     Parameters
     ----------
-    settings : BoostedTrees
+    settings : Growth
     X : ndarray or sparse array of shape (n_samples, n_features), float64
     weight : ndarray of shape (n_samples,)
         Sample weights.
     """
     X = sparse.csr_array(X) if sparse.issparse(X) else np.ascontiguousarray(X)
-    if find_spec("lightgbm") is not None:
+    if has_lightgbm():
         source = LightGBMSource(settings, X, weight)
         if source.has_splits():
             return source
     return ScikitSource(settings, X, weight)
+
+
+def has_lightgbm() -> bool:
+    """Whether LightGBM is installed."""
+    return find_spec("lightgbm") is not None
 
 
 class LightGBMSource:
@@ -90,14 +117,12 @@ class LightGBMSource:
 
     Parameters
     ----------
-    settings : BoostedTrees
+    settings : Growth
     X : ndarray or csr_array of shape (n_samples, n_features), float64
     weight : ndarray of shape (n_samples,)
     """
 
-    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats) -> None:
-        import lightgbm
-
+    def __init__(self, settings: Growth, X: Any, weight: Floats) -> None:
         self.settings = settings
         self.weight = weight
         self.n_features = X.shape[1]
@@ -105,47 +130,22 @@ class LightGBMSource:
         X = without_rare(X, weight, 4.0 * settings.min_child_weight)
         count = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
         self.density = count / (X.shape[0] * X.shape[1])  # the same however X is stored
-        # One thread, and features in turn: sums are then added up in one order.
-        self.params = {
-            "max_bin": settings.max_bin,
-            "min_data_in_bin": 1,
-            "feature_pre_filter": False,
-            "use_missing": False,
-            "num_threads": 1,
-            "force_col_wise": True,
-            "deterministic": True,
-            "verbosity": -1,
-        }
-        rows = sparse.csr_matrix(X) if sparse.issparse(X) else X
-        self.data: Any = lightgbm.Dataset(
-            rows, np.zeros(X.shape[0]), params=self.params
-        ).construct()
+        self.data = _binned(X, np.zeros(X.shape[0]), None, _bin_params(settings))
 
     def grower(self, rows: Index | None, seed: int) -> LightGBMGrower:
         """Make a grower on some rows, or on all."""
         import lightgbm
 
-        settings = self.settings
-        params = self.params | {
-            "objective": "none",
-            "metric": "none",
-            "num_leaves": settings.n_leaves,
-            "learning_rate": settings.learning_rate,
-            "lambda_l2": settings.reg_lambda,
-            "min_data_in_leaf": 0,
-            "min_sum_hessian_in_leaf": settings.min_child_weight,
-            "feature_fraction": settings.feature_fraction,
-            "seed": seed,
-        }
+        params = _bin_params(self.settings) | _tree_params(self.settings, seed)
         data, weight = self.data, self.weight
         if rows is not None:
             data, weight = data.subset(rows.astype(np.int32)).construct(), weight[rows]
-        empty = Trees.stumps(0, settings.n_leaves - 1, self.n_features)
+        empty = Trees.stumps(0, self.settings.n_leaves - 1, self.n_features)
         return LightGBMGrower(lightgbm.Booster(params, data), weight, empty)
 
     def has_splits(self) -> bool:
         """Whether any feature tells rows apart; LightGBM grows no trees without."""
-        return any(self.data.feature_num_bin(f) > 1 for f in range(self.n_features))
+        return _has_splits(self.data)
 
     def parts_pay(self, n_spared: int, n_trees: int) -> bool:
         """Whether a booster without ``n_spared`` rows is worth making, for so many trees."""
@@ -205,14 +205,14 @@ class ScikitSource:
 
     Parameters
     ----------
-    settings : BoostedTrees
+    settings : Growth
         ``max_bin`` is not used: every threshold is tried. ``feature_fraction`` is drawn for each
         split instead of each tree.
     X : ndarray or csr_array of shape (n_samples, n_features), float64
     weight : ndarray of shape (n_samples,)
     """
 
-    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats) -> None:
+    def __init__(self, settings: Growth, X: Any, weight: Floats) -> None:
         self.settings = settings
         self.weight = weight
         _check_single(X)
@@ -235,13 +235,13 @@ class ScikitGrower:
 
     Parameters
     ----------
-    settings : BoostedTrees
+    settings : Growth
     X : ndarray or csc_array of shape (n_rows, n_features), float32
     weight : ndarray of shape (n_rows,)
     seed : int
     """
 
-    def __init__(self, settings: BoostedTrees, X: Any, weight: Floats, seed: int) -> None:
+    def __init__(self, settings: Growth, X: Any, weight: Floats, seed: int) -> None:
         self.settings = settings
         self.X = X
         self.weight = weight
@@ -276,6 +276,102 @@ class ScikitGrower:
         lines = np.array(self.lines, dtype=np.int64)
         self.grown, self.lines = [], []
         return trees, lines
+
+
+def boost_classes(
+    X: Any, code: Index, weight: Floats, n_trees: int, settings: Growth, seed: int
+) -> Trees:
+    """Boost the log-loss of classes with LightGBM: tree ``t`` for line ``t % n_lines`` of scores.
+
+    Two classes share a line. The first trees are leaves alone, with the scores of a class's share.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features), float64
+    code : ndarray of shape (n_samples,)
+        Classes ``0 .. max(code)``, each with a row.
+    weight : ndarray of shape (n_samples,)
+    n_trees : int
+        For each line.
+    settings : Growth
+    seed : int
+    """
+    import lightgbm
+
+    n_lines = 1 if code.max() < 2 else int(code.max()) + 1
+    target = (code[:, None] == (np.arange(n_lines) if n_lines > 1 else [1])).astype(np.float64)
+    rate = (weight[:, None] * target).sum(axis=0) / weight.sum()
+    start = logit(rate) if n_lines == 1 else np.log(rate)
+    first = Trees.stumps(n_lines, settings.n_leaves - 1, X.shape[1])
+    first.value[:] = start[:, None]
+    params = _bin_params(settings) | _tree_params(settings, seed) | {"num_class": n_lines}
+    X = without_rare(X, weight, 4.0 * settings.min_child_weight / _bend(n_lines))
+    data = _binned(X, code, np.repeat(start, len(code)), params)  # class by class
+    if not _has_splits(data):  # no feature tells rows apart, which LightGBM takes for a fault
+        return first
+    booster = lightgbm.Booster(params, data)
+    for _ in range(n_trees):
+        if booster.update(fobj=lambda scores, _: _class_derivatives(scores, target, weight)):
+            break  # no class has a split left
+    grown = read_lightgbm(booster.model_to_string(), settings.n_leaves, X.shape[1])
+    return Trees.concatenate([first, grown])
+
+
+def _bin_params(settings: Growth) -> dict[str, Any]:
+    """Tell LightGBM how to see the rows."""
+    return {
+        "max_bin": settings.max_bin,
+        "min_data_in_bin": 1,
+        "feature_pre_filter": False,
+        "use_missing": False,
+        # One thread, and features in turn: sums are then added up in one order.
+        "num_threads": 1,
+        "force_col_wise": True,
+        "deterministic": True,
+        "verbosity": -1,
+    }
+
+
+def _tree_params(settings: Growth, seed: int) -> dict[str, Any]:
+    """Tell LightGBM how to grow trees whose derivatives are given."""
+    return {
+        "objective": "none",
+        "metric": "none",
+        "num_leaves": settings.n_leaves,
+        "learning_rate": settings.learning_rate,
+        "lambda_l2": settings.reg_lambda,
+        "min_data_in_leaf": 0,
+        "min_sum_hessian_in_leaf": settings.min_child_weight,
+        "feature_fraction": settings.feature_fraction,
+        "seed": seed,
+    }
+
+
+def _binned(X: Any, label: NDArray[Any], start: Floats | None, params: dict[str, Any]) -> Any:
+    """Make LightGBM's dataset."""
+    import lightgbm
+
+    rows = sparse.csr_matrix(X) if sparse.issparse(X) else X
+    return lightgbm.Dataset(rows, label, init_score=start, params=params).construct()
+
+
+def _has_splits(data: Any) -> bool:
+    return any(data.feature_num_bin(f) > 1 for f in range(data.num_feature()))
+
+
+def _class_derivatives(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """First and second derivatives of the log-loss by the scores, as LightGBM has them."""
+    n_lines = target.shape[1]
+    scores = scores.reshape(target.shape)
+    p = expit(scores) if n_lines == 1 else softmax(scores, axis=1)
+    gradient = weight[:, None] * on_grid(p - target)
+    hessian = weight[:, None] * on_grid(_bend(n_lines) * p * (1.0 - p))
+    return (gradient[:, 0], hessian[:, 0]) if n_lines == 1 else (gradient, hessian)
+
+
+def _bend(n_lines: int) -> float:
+    """Factor of second derivatives in Friedman's (2001) boosting of K classes, a score each."""
+    return 1.0 if n_lines == 1 else n_lines / (n_lines - 1)
 
 
 def _check_single(X: Any) -> None:

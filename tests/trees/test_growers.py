@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor
 
-from colabel.mixture import _growers
-from colabel.mixture._boosted_trees import BoostedTrees
-from colabel.mixture._growers import LightGBMSource, ScikitSource, make_source
+from colabel.mixture import BoostedTrees
+from colabel.trees import growers
+from colabel.trees.growers import LightGBMSource, ScikitSource, make_source
 
 SOURCES = [LightGBMSource, ScikitSource]
 
@@ -192,7 +192,7 @@ def test_a_seed_fixes_the_features_that_trees_look_at():
 def test_scikit_learn_steps_in_where_lightgbm_is_missing(monkeypatch):
     X, weight = np.eye(3), np.ones(3)
     assert isinstance(make_source(settings(), X, weight), LightGBMSource)
-    monkeypatch.setattr(_growers, "find_spec", lambda name: None)
+    monkeypatch.setattr(growers, "find_spec", lambda name: None)
     assert isinstance(make_source(settings(), X, weight), ScikitSource)
 
 
@@ -221,8 +221,8 @@ BAD = {
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in BAD.items() for v in values])
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(ValueError, match=f"^{name} of BoostedTrees must"):
-        BoostedTrees(**{name: value}).check()
-    BoostedTrees().check()
+        BoostedTrees(**{name: value}).check("experts")
+    BoostedTrees().check("experts")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -231,7 +231,7 @@ def test_rows_with_few_features_are_spared_less_readily(kind):
     whole = LightGBMSource(settings(), kind(X), np.ones(40))
     X[:, 1:] = 0.0
     tenth = LightGBMSource(settings(), kind(X), np.ones(40))
-    n_trees = _growers.BOOSTER_ROWS // 30
+    n_trees = growers.BOOSTER_ROWS // 30
     assert whole.parts_pay(31, n_trees)
     assert not whole.parts_pay(29, n_trees)
     assert tenth.parts_pay(31, 10 * n_trees)

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from colabel.mixture._crew import runner
+from colabel.numerics.jobs import runner
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

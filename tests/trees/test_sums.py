@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from colabel.mixture._trees import ScoredRows, TreeSums
 from colabel.trees.arrays import Trees
+from colabel.trees.sums import ScoredRows, TreeSums
 from oracles_trees import random_trees, walk
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from colabel.linear.batch_lbfgs import MEMORY, Stopping, minimise
-from colabel.linear.elastic_net import minimise_l1
+from colabel._kernels.lbfgs import MEMORY
+from colabel.linear.lbfgs import limits, minimise
 
-TIGHT = Stopping(max_iter=2000, gap=1e-15, rounding=1e-15)
+TIGHT = limits(max_iter=2000, gap=1e-15, rounding=1e-15)
 
 
 def quadratics(rng, n, d, spread=2.0):
@@ -33,7 +33,7 @@ def test_quadratics(seed):
     n, d = rng.integers(1, 6), rng.integers(1, 25)
     evaluate, best, H = quadratics(rng, n, d)
     scale = 1.0 / np.einsum("nii->ni", H)
-    stopping = Stopping(max_iter=2000, gap=1e-12, curvature=0.01, rounding=1e-15)
+    stopping = limits(max_iter=2000, gap=1e-12, curvature=0.01, rounding=1e-15)
     found = minimise(evaluate, rng.normal(size=(n, d)), scale, stopping)
     assert found.converged.all()
     np.testing.assert_allclose(found.value, 1.0, rtol=1e-12)
@@ -48,7 +48,7 @@ def test_curvature_proves_the_gap(seed):
     rng = np.random.default_rng(seed)
     evaluate, _, _ = quadratics(rng, 3, 40, spread=3.0)
     for gap in (1e-2, 1e-4, 1e-6):
-        stopping = Stopping(max_iter=10_000, gap=gap, curvature=1e-3)
+        stopping = limits(max_iter=10_000, gap=gap, curvature=1e-3)
         found = minimise(evaluate, rng.normal(size=(3, 40)), np.full(40, 1e-3), stopping)
         assert found.converged.all()
         assert np.all(found.value - 1.0 <= gap * found.value)
@@ -105,11 +105,11 @@ def test_running_out_of_steps_is_told():
     rng = np.random.default_rng(0)
     evaluate, _, _ = quadratics(rng, 3, 20)
     start = rng.normal(size=(3, 20))
-    found = minimise(evaluate, start, np.ones(20), Stopping(max_iter=3, gap=1e-12))
+    found = minimise(evaluate, start, np.ones(20), limits(max_iter=3, gap=1e-12))
     assert found.n_iter == 3
     assert not found.converged.any()
     assert np.all(found.value < evaluate(start, np.arange(3))[0])
-    none = minimise(evaluate, start, np.ones(20), Stopping(max_iter=0, gap=1e-12))
+    none = minimise(evaluate, start, np.ones(20), limits(max_iter=0, gap=1e-12))
     np.testing.assert_array_equal(none.point, start)
     np.testing.assert_allclose(none.value, evaluate(start, np.arange(3))[0])
 
@@ -117,7 +117,7 @@ def test_running_out_of_steps_is_told():
 def test_a_start_at_the_optimum_stays_there():
     rng = np.random.default_rng(0)
     evaluate, best, _ = quadratics(rng, 3, 5)
-    found = minimise(evaluate, best, np.ones(5), Stopping(max_iter=100, gap=1e-12))
+    found = minimise(evaluate, best, np.ones(5), limits(max_iter=100, gap=1e-12))
     np.testing.assert_array_equal(found.point, best)
     assert found.n_iter == 0
     assert found.converged.all()
@@ -135,7 +135,7 @@ def test_one_scale_or_one_a_problem():
 def test_more_steps_than_are_remembered():
     rng = np.random.default_rng(5)
     evaluate, _, _ = quadratics(rng, 1, 60, spread=3.0)
-    stopping = Stopping(max_iter=5000, gap=1e-9, curvature=1e-3)
+    stopping = limits(max_iter=5000, gap=1e-9, curvature=1e-3)
     found = minimise(evaluate, np.zeros((1, 60)), np.ones(60), stopping)
     assert found.n_iter > 3 * MEMORY
     assert found.value[0] == pytest.approx(1.0, rel=1e-9)
@@ -147,7 +147,7 @@ def test_an_optimum_of_zero_is_measured_against_the_floor():
     def evaluate(points, problems):
         return np.exp(-points[:, 0]), -np.exp(-points)
 
-    stopping = Stopping(max_iter=500, gap=1e-6, floor=1e-3)
+    stopping = limits(max_iter=500, gap=1e-6, floor=1e-3)
     found = minimise(evaluate, np.zeros((1, 1)), np.ones(1), stopping)
     assert found.converged.all()
     assert 0.0 < found.value[0] < 1e-7
@@ -166,7 +166,7 @@ def test_separable_quadratics_with_a_norm_are_shrunk(seed):
         return 1.0 + 0.5 * np.sum(h[problems] * away**2, axis=1), h[problems] * away
 
     start = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    found = minimise_l1(evaluate, start, np.full(d, 0.3), price, TIGHT)
+    found = minimise(evaluate, start, np.full(d, 0.3), TIGHT, price)
     expected = np.sign(c) * np.maximum(np.abs(c) - price / h, 0.0)
     assert found.converged.all()
     np.testing.assert_allclose(found.point, expected, atol=1e-6)
@@ -179,7 +179,8 @@ def test_quadratics_with_a_norm_meet_the_conditions_of_an_optimum(seed):
     n, d = rng.integers(1, 5), rng.integers(1, 20)
     evaluate, _, H = quadratics(rng, n, d, spread=1.0)
     price = rng.choice([0.0, 0.1, 1.0], size=d)
-    found = minimise_l1(evaluate, np.zeros((n, d)), 1.0 / np.einsum("nii->ni", H), price, TIGHT)
+    scale, prices = 1.0 / np.einsum("nii->ni", H), np.tile(price, (n, 1))
+    found = minimise(evaluate, np.zeros((n, d)), scale, TIGHT, prices)
     _, gradient = evaluate(found.point, np.arange(n))
     held = np.maximum(np.abs(gradient) - price, 0.0)
     slope = np.where(found.point == 0.0, held, gradient + price * np.sign(found.point))

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from colabel.linear.codewords import STRENGTHS, fit_ridge
+from colabel.linear.ridge import STRENGTHS, fit_ridge
 
 
 def problem(seed):
