@@ -41,6 +41,7 @@ COMMANDS = (
     "reproduce",
     "report",
     "redo",
+    "warmup",
 )
 # typer carries click inside since 0.27 and used the click package before; both look like this.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])

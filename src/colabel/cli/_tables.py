@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "arrow",
     "failures",
+    "method_progress",
     "plain_table",
     "progress",
     "reproduction_table",
@@ -95,6 +96,18 @@ def trial_progress(method: str) -> Iterator[dict[str, Any]]:
             "on_plan": lambda n_trials: bar.update(task, total=n_trials),
             "on_trial": lambda trial: bar.advance(task),
         }
+
+
+@contextmanager
+def method_progress(n_methods: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on stderr; what it yields is called as each method begins."""
+    with _bar() as bar:
+        task = bar.add_task("compiling", total=n_methods, completed=-1)
+
+        def begin(method: str) -> None:
+            bar.update(task, advance=1, description=printable(f"compiling for {method}"))
+
+        yield begin
 
 
 @contextmanager

@@ -13,6 +13,6 @@ __all__ = ["seconds_of_work"]
 
 def seconds_of_work() -> float:
     """Return seconds, of which differences count, less those of compiling."""
-    from colabel._kernels._compiling import seconds_compiling  # imports Numba, before it counts
+    from colabel._kernels import seconds_compiling  # imports Numba, before it counts
 
     return time.perf_counter() - seconds_compiling()
