@@ -18,16 +18,10 @@ FITS = {"fit", "_fit", "solve"}
 STILL_LONG = {
     "_kernels/branch_bound.py": {"search_rows"},
     "_kernels/chain_draws.py": {"spread_draws"},
-    "_kernels/logistic_fit.py": {"solve"},
     "_kernels/push_relabel.py": {"push_relabel"},
     "_kernels/rounding.py": {"climb"},
     "_kernels/secular.py": {"sphere_sizes"},
-    "cli/compare.py": {"compare"},
-    "cli/tune.py": {"tune"},
     "lab/report/drawings.py": {"draw_scatter"},
-    "learners/block_dual.py": {"BlockDual.solve"},
-    "learners/cutting_plane.py": {"CuttingPlane.solve"},
-    "mixture/_conditional.py": {"ConditionalBernoulliMixture._fit"},
 }
 
 

@@ -96,9 +96,7 @@ CYCLES = {
     "persistence": {"__init__"},  # for the number of the version
     "lab": {"lab.papers", "lab.report"},
 }
-UNDERSCORED = {
-    "lab.clock": {"colabel._kernels._compiling"},
-}
+UNDERSCORED: dict[str, set[str]] = {}
 OUTSIDE = {"_kernels": {"numpy", "numba"}}
 FILES = sorted(ROOT.rglob("*.py"))
 

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
+from colabel._renamed import RenamedParameters
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.roles import Loss, Model, Report, Stages
 
 __all__ = ["BaseLearner"]
 
 
-class BaseLearner(BaseEstimator, ABC):
+class BaseLearner(RenamedParameters, BaseEstimator, ABC):
     """Sets the parameters of a model; subclasses define ``solve``.
 
     ``seeks_optimum`` says whether the minimum of the objective is looked for: oracles are as exact
