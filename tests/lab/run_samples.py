@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 
-from colabel.lab.results_file import COLUMNS, MEASURE_COLUMNS, WHERE
+from colabel.lab.rows import WHERE
+from colabel.lab.run_folder import COLUMNS, MEASURE_COLUMNS
 
 HOSTILE = (
     "<script>window.ran = 1</script>",

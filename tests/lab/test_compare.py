@@ -9,10 +9,9 @@ from scipy import sparse
 from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
-from colabel.lab import compare, default_methods, summarise
-from colabel.lab.cell import CellResult
-from colabel.lab.compare import Row, Variant
+from colabel.lab import Row, Variant, compare, default_methods, summarise
 from colabel.lab.methods import METHODS
+from colabel.lab.rows import CellResult
 
 
 def load_small(name, split=None):

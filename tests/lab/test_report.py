@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from colabel.datasets import Dataset, write
 from colabel.exceptions import ColabelError, MissingExtraError, UnknownNameError
-from colabel.lab import Entry, Plan, compare, list_plans, plans, register, reproduce
+from colabel.lab import Entry, PaperTable, compare, list_tables, paper_tables, register, reproduce
 from colabel.lab.report import page as page_module
 from colabel.lab.report import read_runs, render_page, write_report
 from colabel.lab.report.drawings import draw_ranks, draw_scatter
@@ -31,7 +31,7 @@ from colabel.lab.report.text import (
     seconds,
 )
 from colabel.lab.report.words import about_cells, describe_standing, title_of
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 from lab.run_samples import write_predictions, write_run
 
 pytest.importorskip("jinja2")
@@ -40,8 +40,8 @@ pytest.importorskip("jinja2")
 @pytest.fixture
 def registry(monkeypatch):
     """A registry that may be changed."""
-    list_plans()
-    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+    list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", dict(paper_tables._TABLES))
 
 
 def one(folder):
@@ -60,7 +60,7 @@ def words_of(run, measure="example_f1"):
 def test_a_run_is_read_as_it_was_written(tmp_path):
     folder = write_run(tmp_path / "mine", failed={("d0", "worst"): "failed: too slow"})
     run = one(folder)
-    assert (run.name, run.plan, run.is_quick) == ("mine", None, False)
+    assert (run.name, run.table, run.is_quick) == ("mine", None, False)
     assert run.data == ["d0", "d1", "d2", "d3"]
     assert run.methods == ["best", "middle", "worst"]
     rows = read_results(folder)
@@ -178,7 +178,9 @@ def test_every_empty_place_has_a_reason(tmp_path):
 
 def test_the_plan_or_custom_chooses_what_comes_first(tmp_path, registry):
     register(
-        Plan("me.table1", "Mine", ("d0",), (Entry("best", "br", {"d0": 0.1}),), "hamming_loss")
+        PaperTable(
+            "me.table1", "Mine", ("d0",), (Entry("best", "br", {"d0": 0.1}),), "hamming_loss"
+        )
     )
     run = one(write_run(tmp_path / "run", ["d0"], ["best"], plan="me.table1"))
     assert (main_measure(run), run.name) == ("hamming_loss", "me.table1")
@@ -404,7 +406,7 @@ def generated(name, split="train", *, seed):
 @pytest.fixture
 def paper(registry, tmp_path):
     """A run of a plan: numbers above, below and equal to ours, and data that stand in."""
-    plan = Plan(
+    plan = PaperTable(
         "me-2020.table1",
         "Mine <i>",
         ("made", "other", "gone"),
@@ -460,18 +462,18 @@ def test_pictures_of_plans_are_inside_the_page(paper):
 
 def test_small_versions_are_recognised(tmp_path, registry):
     entries = (Entry("a", "br", {}), Entry("b", "br", {}))
-    plan = Plan("me.table1", "Mine", ("d0", "d1"), entries, "example_f1", seeds=(0, 1))
+    plan = PaperTable("me.table1", "Mine", ("d0", "d1"), entries, "example_f1", seeds=(0, 1))
     register(replace(plan, quick_data=("d0",)))
     whole = one(write_run(tmp_path / "whole", ["d0", "d1"], ["a", "b"], plan="me.table1"))
     small = one(write_run(tmp_path / "small", ["d0"], ["a", "b"], (0,), plan="me.table1"))
     said = one(write_run(tmp_path / "said", ["d0"], ["a"], plan="me.table1", quick=True))
     assert [run.is_quick for run in (whole, small, said)] == [False, True, True]
-    assert small.plan.data == ("d0",)
+    assert small.table.data == ("d0",)
     assert "colabel reproduce me.table1 --quick" in render_page([small])
 
 
 def test_bounds_are_shown_as_shares(paper):
-    plan = replace(plans._PLANS["me-2020.table1"], bound=lambda name, seed: 0.1)
+    plan = replace(paper_tables._TABLES["me-2020.table1"], bound=lambda name, seed: 0.1)
     register(replace(plan, published_bound={"made": 95.0}))
     page = render_page([one(paper)])
     assert "paper’s, % of bound" in page
@@ -479,7 +481,9 @@ def test_bounds_are_shown_as_shares(paper):
 
 def test_traces_have_a_table_too(tmp_path, registry):
     entries = (Entry("gap", "br", {}),)
-    register(Plan("me.figure2", "Traced", ("d",), entries, "gap", trace=lambda name, seed: {}))
+    register(
+        PaperTable("me.figure2", "Traced", ("d",), entries, "gap", trace=lambda name, seed: {})
+    )
     (tmp_path / "me.figure2").mkdir()
     (tmp_path / "me.figure2" / "traces.csv").write_text(
         "data,quantity,iteration,value\nd,gap,1,0.5\nd,gap,2,0.25\n"

@@ -20,7 +20,7 @@ def explain_missing(dataset: Dataset, name: str, method: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        from colabel.lab.compare import missing_values
+        from colabel.lab.cell import missing_values
 
         missing = missing_values(dataset) if "NaN" in str(error) else None
         if missing is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
-    from colabel.lab import Search, Variant
+    from colabel.lab import Search
 
 DataList = Annotated[
     list[str] | None,
@@ -112,40 +113,38 @@ def compare(
 
     from colabel.cli._tables import failures, progress, summary_table
     from colabel.cli._text import shown
-    from colabel.lab import Comparison, read_plan
-
-    def load(name: str, split: str | None = None) -> Dataset:
-        if is_registered(name):
-            return load_training_data(name, split=split)
-        return load_training_data(name, labels, xml, split, n_features=n_features)
+    from colabel.lab import compare as run
+    from colabel.lab import read_plan
 
     search = _search(tune, metric, trials)
-    limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
+    how = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
+    files = {"--labels": labels, "--xml": xml, "--n-features": n_features}
+    measures: tuple[str, ...] = ()
     if plan is not None:
-        _leave_to_plan(
-            {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
-            | {"--labels": labels, "--xml": xml, "--n-features": n_features}
-        )
-        asked = read_plan(plan)
-        load = asked.load
+        asked = {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
+        _leave_to_plan(asked | files)
+        written = read_plan(plan)
+        start, measures = written.run, written.measures
     elif data:
-        asked = Comparison(
-            tuple(dict.fromkeys(data)),
-            None if methods is None else _variants(methods, search),
-            {} if split is None else dict.fromkeys(data, (split,)),
-            tuple(range(seeds or 1)),
-            options=_options(data, {"labels": labels, "xml": xml, "n_features": n_features}),
+        start = partial(
+            run,
+            [*dict.fromkeys(data)],
+            None if methods is None else _names(methods),
+            split=split,
+            seeds=range(seeds or 1),
             search=search,
+            load_data=partial(_load, labels, xml, n_features),
+            about=_file_options(data, files),
         )
     else:
         raise typer.BadParameter("name the data to compare on, or give --plan FILE")
     with progress() as callbacks:
-        rows = asked.run(output, load_data=load, **limits, **callbacks)
+        rows = start(run_dir=output, **how, **callbacks)
     console = Console()
     for name, way in dict.fromkeys((row.data, row.split) for row in rows):
         some = [row for row in rows if row.split == way]
-        console.print(summary_table(some, name, asked.measures))
+        console.print(summary_table(some, name, measures))
         console.print()
     for reason in failures(rows):
         console.print(shown(reason, "red"), soft_wrap=True)
@@ -197,16 +196,24 @@ def _leave_to_plan(given: dict[str, Any]) -> None:
             raise typer.BadParameter(f"--plan says what is compared: leave out {option}")
 
 
-def _variants(text: str, search: Search | None) -> tuple[Variant, ...]:
-    from colabel.lab import variant_of
+def _load(
+    labels: str | None,
+    xml: Path | None,
+    n_features: int | None,
+    name: str,
+    split: str | None = None,
+) -> Dataset:
+    """Load DATA, files as the options say."""
+    if is_registered(name):
+        return load_training_data(name, split=split)
+    return load_training_data(name, labels, xml, split, n_features=n_features)
 
-    return tuple(variant_of(name, search) for name in _names(text))
 
-
-def _options(data: list[str], given: dict[str, Any]) -> dict[str, dict[str, str]]:
+def _file_options(data: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """Return how each file is read, for the commands that run its cells again."""
-    told = {key: str(value) for key, value in given.items() if value is not None}
-    return {name: told for name in data if told and not is_registered(name)}
+    given = {key[2:].replace("-", "_"): str(v) for key, v in options.items() if v is not None}
+    files = [name for name in data if not is_registered(name)]
+    return {"options": dict.fromkeys(files, given)} if given and files else {}
 
 
 def _names(text: str) -> list[str]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from colabel.exceptions import ColabelError
-from colabel.lab.cell import CellResult
 from colabel.lab.files import write_whole
+from colabel.lab.rows import CellResult
 from colabel.lab.store import FILE_NAME, Store, result_of_json
 
 __all__ = ["Known", "add_to_store", "merged", "pack_cells", "read_store", "unpack_cells"]

@@ -1,7 +1,7 @@
 """Cells on the workers of a Dask scheduler, on this machine or on many.
 
 Data goes to each worker once, and stays there for all folds and methods. A worker that dies takes
-nothing with it: Dask runs its cells elsewhere. A scheduler that goes away is waited for, and told
+nothing with it: Dask runs its cells elsewhere. A scheduler that goes away is waited for, and given
 again what it was running. Results come back here, where the store is.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 
 import colabel
 from colabel.exceptions import ColabelError, MissingExtraError
-from colabel.lab.cell import CellResult, first_sentence
-from colabel.lab.rows import Cell
+from colabel.lab.cell import Cell
+from colabel.lab.rows import CellResult, first_sentence
 from colabel.lab.splits import divide
 from colabel.lab.workers import pack_build, run_task
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -28,8 +29,8 @@ class Method:
         Parameters worth searching, those that matter most first, and their values.
     demo : bool
         Whether ``colabel compare`` runs it when no methods are named.
-    label_sets : bool
-        Whether it needs data with exclusive label sets.
+    facets : bool
+        Whether it needs data with facets (exclusive label sets).
     """
 
     name: str
@@ -38,7 +39,7 @@ class Method:
     summary: str
     space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     demo: bool = True
-    label_sets: bool = False
+    facets: bool = False
 
 
 # The grids of supplement A.2 of Li et al. (2016).
@@ -58,25 +59,20 @@ WEIGHTS = ("mild", "distance")
 QUADRATIC = {"lambda_w": PENALTIES, "lambda_a": (1.0, 0.1, 0.01)}
 
 
-def _new(
-    path: str, over: str | None = None, role: str = "estimator", **params: Any
-) -> Callable[[], Any]:
-    """Return what makes an estimator, over another one or not; classes are imported by then.
+def _new(*path: str, **params: Any) -> Callable[[], Any]:
+    """Return what makes an estimator; see ``_make``."""
+    return partial(_make, *path, **params)
+
+
+def _make(path: str, over: str | None = None, role: str = "estimator", **params: Any) -> Any:
+    """Make an estimator, over another one or not; classes are imported by now.
 
     So listing the names imports nothing, and an extra that is missing stops only those who ask
     for it.
     """
-
-    def build() -> Any:
-        inner = {} if over is None else {role: _class(over)()}
-        return _class(path)(**inner, **params)
-
-    return build
-
-
-def _class(path: str) -> Any:
     module, _, name = path.rpartition(".")
-    return getattr(import_module(f"colabel.{module}"), name)
+    inner = {} if over is None else {role: _make(over)}
+    return getattr(import_module(f"colabel.{module}"), name)(**inner, **params)
 
 
 METHODS: dict[str, Method] = {
@@ -318,7 +314,7 @@ METHODS: dict[str, Method] = {
             "label sets: one classifier a set",
             SET_BASE,
             demo=False,
-            label_sets=True,
+            facets=True,
         ),
         Method(
             "cooc",
@@ -327,7 +323,7 @@ METHODS: dict[str, Method] = {
             "label sets: one class for each combination",
             SET_BASE,
             demo=False,
-            label_sets=True,
+            facets=True,
         ),
         Method(
             "stacking",
@@ -336,7 +332,7 @@ METHODS: dict[str, Method] = {
             "label sets: each set given those before it",
             {**SET_BASE, "search": ("greedy", "exact")},
             demo=False,
-            label_sets=True,
+            facets=True,
         ),
         Method(
             "dsml",
@@ -345,7 +341,7 @@ METHODS: dict[str, Method] = {
             "label sets: boosted, each fed by the last",
             {**SET_BASE, "n_rounds": (10, 30), "B": (1.0, 1.05, 1.1), "reuse": (True, False)},
             demo=False,
-            label_sets=True,
+            facets=True,
         ),
         Method(
             "coupled",
@@ -354,7 +350,7 @@ METHODS: dict[str, Method] = {
             "label sets: separate classifiers, coupled",
             {**SET_BASE, "penalty": (0.1, 1.0, 10.0)},
             demo=False,
-            label_sets=True,
+            facets=True,
         ),
         Method(
             "mlrbf",

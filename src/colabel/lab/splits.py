@@ -14,7 +14,7 @@ from colabel.exceptions import UnknownNameError
 from colabel.lab.identity import hash_data
 from colabel.model_selection import IterativeStratifiedKFold, IterativeStratifiedShuffleSplit
 
-__all__ = ["Fold", "check_split", "default_split", "divide", "list_folds"]
+__all__ = ["Fold", "Loader", "check_split", "default_split", "divide", "list_folds"]
 
 Loader = Callable[..., Dataset]
 
@@ -31,7 +31,7 @@ class Fold:
     split: str
     seed: int
     number: int
-    label_sets: tuple[str, ...]
+    facets: tuple[str, ...]
     parts: tuple[Dataset, ...] = field(repr=False)
     rows: tuple[np.ndarray, np.ndarray] | None = field(repr=False)
     hash_data: Callable[[], str] = field(repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from colabel.datasets import Dataset
 from colabel.datasets.generators import BernoulliMixtureData, make_bernoulli_mixture
-from colabel.lab.plans import Entry, Plan, Reproduced, register
+from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 
 __all__ = ["FIGURE_3", "SUPPLEMENT", "TABLE_1", "TABLE_2"]
 
@@ -54,7 +54,7 @@ def _columns(*numbers: float) -> dict[str, float]:
 
 
 TABLE_1 = register(
-    Plan(
+    PaperTable(
         name="cbm-2016.table1",
         title="artificial data from a mixture of three components",
         data=tuple(COLUMNS),
@@ -229,8 +229,8 @@ def _published(name: str, measure: str) -> dict[str, float]:
     return dict(zip(DATASETS, PUBLISHED[name][MEASURES.index(measure)], strict=True))
 
 
-def _table(name: str, title: str, measure: str) -> Plan:
-    return Plan(
+def _table(name: str, title: str, measure: str) -> PaperTable:
+    return PaperTable(
         name=f"cbm-2016.{name}",
         title=title,
         data=DATA,
@@ -276,10 +276,10 @@ def _draw(found: Reproduced) -> Any:
     """Draw accuracy against K, and methods without components as levels."""
     from colabel.plot._accuracy import accuracy_curves
 
-    (data,) = found.plan.data
+    (data,) = found.table.data
     points = {
         float(entry.parameters(data)["n_components"]): (data, entry.name)
-        for entry in found.plan.entries
+        for entry in found.table.entries
         if "n_components" in entry.parameters(data) and (data, entry.name) in found.ours
     }
     curve = {k: (found.ours[cell], found.spread.get(cell, 0.0)) for k, cell in points.items()}
@@ -298,7 +298,7 @@ def _figure(n_components: tuple[int, ...]) -> tuple[Entry, ...]:
 
 
 FIGURE_3 = register(
-    Plan(
+    PaperTable(
         name="cbm-2016.figure3",
         title="accuracy against the number of components",
         data=("tmc2007-500",),

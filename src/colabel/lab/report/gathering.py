@@ -9,16 +9,16 @@ from typing import Any
 
 import colabel
 from colabel.lab.cells_file import Known, merged, read_store
-from colabel.lab.plans import Plan, list_plans
-from colabel.lab.report.reading import Run
-from colabel.lab.tables import cells_of_plan, look_for_data
+from colabel.lab.paper_tables import PaperTable, list_tables
+from colabel.lab.reproduce import cells_of_table, find_data
+from colabel.lab.runs import Run
 
 __all__ = ["gather_runs"]
 
 
 def gather_runs(
     folder: str | os.PathLike[str],
-    plans: Sequence[Plan] | None = None,
+    tables: Sequence[PaperTable] | None = None,
     *,
     more: Known | None = None,
 ) -> list[Run]:
@@ -31,7 +31,7 @@ def gather_runs(
     ----------
     folder : path-like
         RUN_DIR of ``reproduce``.
-    plans : sequence of Plan or None
+    tables : sequence of PaperTable or None
         Where to look for their cells; None is all of the papers that ``folder`` has tables of.
     more : mapping or None
         Cells that were finished elsewhere; those of the folder count where both are there.
@@ -43,31 +43,33 @@ def gather_runs(
     """
     place = Path(folder)
     known = merged(more or {}, read_store(place))
-    runs = [_gather(plan, place, known) for plan in (_papers(place) if plans is None else plans)]
+    runs = [
+        _gather(table, place, known) for table in (_papers(place) if tables is None else tables)
+    ]
     return [run for run in runs if run is not None]
 
 
-def _papers(place: Path) -> list[Plan]:
-    """List the plans of a paper of which the folder, or one in it, has the name."""
+def _papers(place: Path) -> list[PaperTable]:
+    """List the tables of a paper of which the folder, or one in it, has the name."""
     names = {path.name.partition(".")[0] for path in (place.resolve(), *place.iterdir())}
-    return [plan for plan in list_plans() if plan.name.partition(".")[0] in names]
+    return [table for table in list_tables() if table.name.partition(".")[0] in names]
 
 
-def _gather(plan: Plan, place: Path, known: Known) -> Run | None:
-    if plan.trace is not None:
+def _gather(table: PaperTable, place: Path, known: Known) -> Run | None:
+    if table.trace is not None:
         return None
-    present, _ = look_for_data(plan)
-    cells = [*cells_of_plan(plan, present)]
+    present, _ = find_data(table)
+    cells = [*cells_of_table(table, present)]
     found = [(cell, *known[cell.key]) for cell in cells if cell.key in known]
     if not found:
         return None
     about: dict[str, Any] = {
         "data": [*present],
-        "methods": [entry.name for entry in plan.entries],
-        "seeds": [*plan.seeds],
+        "methods": [entry.name for entry in table.entries],
+        "seeds": [*table.seeds],
         "n_cells": len(cells),
         "started": max(finished for *_, finished in found),
         "versions": {"colabel": colabel.__version__},  # which is part of what finds a cell
     }
     rows = [cell.row(result) for cell, result, _ in found]
-    return Run(place / plan.name, about, rows, plan)
+    return Run(place / table.name, about, rows, table)

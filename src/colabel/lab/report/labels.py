@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from colabel.exceptions import ColabelError
-from colabel.lab.report.reading import Run
+from colabel.lab.runs import Run
 
 __all__ = ["LabelTable", "label_tables"]
 

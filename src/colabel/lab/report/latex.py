@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colabel.lab.report.grids import Bold, Grid, grids
-from colabel.lab.report.reading import Run
 from colabel.lab.report.text import printable, short
+from colabel.lab.runs import Run
 
 __all__ = ["render_latex"]
 

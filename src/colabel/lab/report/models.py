@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from colabel.exceptions import ColabelError
-from colabel.lab.report.again import cell_of
-from colabel.lab.report.reading import Run
+from colabel.lab.redo import cell_of
 from colabel.lab.report.text import short
 from colabel.lab.rows import Row
+from colabel.lab.runs import Run
 from colabel.persistence import load, read_metadata
 from colabel.plot import components, label_prior
 from colabel.plot._pyplot import pyplot

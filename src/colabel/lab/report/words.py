@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import PaperRow
 from colabel.lab.report.standings import Standing
 from colabel.lab.report.text import listed, measure_name, number, plural, short
+from colabel.lab.runs import Run
 from colabel.lab.statistics import CorrectedTTest, bayesian_signed_rank, corrected_t_test
 from colabel.plot import pareto_front
 
@@ -26,8 +26,8 @@ def title_of(runs: Sequence[Run]) -> str:
     if len(runs) > 1:
         return f"{plural(len(runs), 'table')} of results"
     [run] = runs
-    if run.plan is not None:
-        return f"{run.plan.name}: {run.plan.title}"
+    if run.table is not None:
+        return f"{run.table.name}: {run.table.title}"
     many = plural(len(run.methods), "method")
     if len(run.data) == 1:
         return f"{many} on {short(run.data[0])}"
