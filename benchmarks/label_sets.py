@@ -156,8 +156,7 @@ def dependence(seeds, n_train=500):
 
 
 def draw(gains):
-    from colabel.plot._accuracy import accuracy_curves
-    from colabel.plot._pyplot import pyplot
+    from colabel.plot import accuracy_curves, pyplot
 
     titles = {"softmax": "classes linear in the features", "parity": "parity of ordered classes"}
     figure = pyplot().figure(figsize=(10.0, 4.0), layout="constrained")

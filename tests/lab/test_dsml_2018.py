@@ -40,7 +40,7 @@ def test_the_published_numbers_stand_under_their_measures():
 def test_each_column_is_the_method_of_the_paper_over_its_network():
     for entry in TABLE_2[2].entries:
         model = entry.build(5, DATA)
-        if METHODS[entry.method.partition("+")[0]].label_sets:
+        if METHODS[entry.method.partition("+")[0]].facets:
             base = model.estimator
             assert (base.ratio, base.width, base.scale, base.ridge) == (0.07, 0.3, False, 0.0)
             assert base.random_state == 5

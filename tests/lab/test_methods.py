@@ -30,7 +30,7 @@ SMALL = {
 
 def test_every_name_is_listed_once_with_and_without_suffix():
     names = list_methods()
-    n_ordinary = sum(not method.label_sets for method in METHODS.values())
+    n_ordinary = sum(not method.facets for method in METHODS.values())
     assert len(set(names)) == len(names) == len(METHODS) + n_ordinary * len(RULES)
     assert all(METHODS[name].name == name for name in METHODS)
 

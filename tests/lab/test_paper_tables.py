@@ -7,6 +7,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from results_cells import gather_runs
 from sklearn.model_selection import GridSearchCV
 
 from colabel import BinaryRelevance
@@ -26,7 +27,6 @@ from colabel.lab import (
 from colabel.lab.cell import run_cell
 from colabel.lab.methods import get_method
 from colabel.lab.report import render_markdown, render_page
-from colabel.lab.report.gathering import gather_runs
 from colabel.lab.report.reproduced import paper_rows, reproduced
 from colabel.lab.report.standings import standings
 from colabel.lab.run_folder import read_results

@@ -11,6 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from results_cells import (
+    add_to_store,
+    gather_runs,
+    merged,
+    pack_cells,
+    read_store,
+    unpack_cells,
+)
+from results_page import merge_pages
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
@@ -24,11 +33,8 @@ from colabel.lab import (
     register,
     reproduce,
 )
-from colabel.lab.cells_file import add_to_store, merged, pack_cells, read_store, unpack_cells
 from colabel.lab.redo import cell_of, redo, redo_command, run_command
 from colabel.lab.report import read_runs, render_csv, render_latex, render_markdown
-from colabel.lab.report.gathering import gather_runs
-from colabel.lab.report.results_page import merge_pages
 from colabel.lab.report.standings import standings
 from colabel.lab.rows import WHERE
 from lab.run_samples import HOSTILE, write_run

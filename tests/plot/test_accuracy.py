@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from colabel.exceptions import MissingExtraError
-from colabel.plot._accuracy import accuracy_curves
+from colabel.plot import accuracy_curves
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

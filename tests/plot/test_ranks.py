@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel.plot import critical_difference
-from colabel.plot._ranks import lay_out_ranks
+from colabel.plot.layout import lay_out_ranks
 
 pytest.importorskip("matplotlib")
 

@@ -274,7 +274,7 @@ def _components(n_components: int) -> Entry:
 
 def _draw(found: Reproduced) -> Any:
     """Draw accuracy against K, and methods without components as levels."""
-    from colabel.plot._accuracy import accuracy_curves
+    from colabel.plot import accuracy_curves
 
     (data,) = found.table.data
     points = {

@@ -249,7 +249,7 @@ def trace_rounds(
 
 def _draw(found: Reproduced) -> Any:
     """Draw a panel for each B: accuracies by round, without reuse dotted, as in the paper."""
-    from colabel.plot._pyplot import pyplot
+    from colabel.plot import pyplot
 
     ((data, _), *_) = found.traces
     values = [B for B in ADJUSTING if (data, _curve("all", B, True)) in found.traces]

@@ -126,7 +126,7 @@ TABLE_4 = register(_table("table4", "example_f1", EXAMPLE_F1))
 
 def _draw(found: Reproduced) -> Any:
     """Draw times of training and test as bars, on a logarithmic axis (Figures 1 and 2)."""
-    from colabel.plot._pyplot import pyplot
+    from colabel.plot import pyplot
 
     shown = [data for data in found.table.data if any(cell[0] == data for cell in found.seconds)]
     names = [entry.name for entry in found.table.entries]

@@ -92,8 +92,7 @@ ENTRIES = (
 
 
 def _draw_figure_1(found: Reproduced) -> Any:
-    from colabel.plot._accuracy import accuracy_curves
-    from colabel.plot._pyplot import pyplot
+    from colabel.plot import accuracy_curves, pyplot
 
     names = list(dict.fromkeys(data.partition(" ")[0] for data in found.table.data))
     figure = pyplot().figure(figsize=(5.5 * len(names), 4.0), layout="constrained")
@@ -132,7 +131,7 @@ FIGURE_1 = register(
 
 
 def _draw_figure_2(found: Reproduced) -> Any:
-    from colabel.plot._pyplot import pyplot
+    from colabel.plot import pyplot
 
     figure, (left, right) = pyplot().subplots(1, 2, figsize=(10.0, 4.0), layout="constrained")
     for (_, name), values in found.traces.items():

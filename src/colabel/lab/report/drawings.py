@@ -10,9 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from colabel.lab.report.standings import Standing
-from colabel.plot._names import elide, place_names
-from colabel.plot._pareto import pareto_front
-from colabel.plot._ranks import lay_out_ranks
+from colabel.plot.layout import elide, lay_out_ranks, pareto_front, place_names
 
 __all__ = ["Dot", "Leader", "RankPicture", "Scatter", "draw_ranks", "draw_scatter"]
 

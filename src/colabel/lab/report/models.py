@@ -17,8 +17,7 @@ from colabel.lab.report.text import short
 from colabel.lab.rows import Row
 from colabel.lab.runs import Run
 from colabel.persistence import load, read_metadata
-from colabel.plot import components, label_prior
-from colabel.plot._pyplot import pyplot
+from colabel.plot import components, label_prior, pyplot
 
 __all__ = ["MAX_PICTURES", "ModelPicture", "model_pictures", "svg_uri"]
 

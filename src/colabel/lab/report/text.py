@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colabel.plot._names import elide
+from colabel.plot.layout import elide
 
 __all__ = [
     "duration",

@@ -27,17 +27,20 @@ On one dataset:
   ``p_value``, ``degrees_of_freedom``, ``interval(confidence)``.
 """
 
-from colabel.lab.statistics.bayes import BayesianSignedRank, bayesian_signed_rank
-from colabel.lab.statistics.folds import CorrectedTTest, MeanSd, corrected_t_test, mean_sd
-from colabel.lab.statistics.pairs import WilcoxonHolm, holm, wilcoxon_holm
-from colabel.lab.statistics.ranks import (
+from colabel.lab.statistics.over_datasets import (
+    BayesianSignedRank,
     Friedman,
     Nemenyi,
+    WilcoxonHolm,
     average_ranks,
+    bayesian_signed_rank,
     critical_difference,
     friedman,
+    holm,
     nemenyi,
+    wilcoxon_holm,
 )
+from colabel.lab.statistics.over_folds import CorrectedTTest, MeanSd, corrected_t_test, mean_sd
 
 __all__ = [
     "BayesianSignedRank",

@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["check_level", "check_pair", "check_sample", "check_table"]
 
 
-def check_table(values: Any, n_datasets: int = 2) -> np.ndarray:
-    """Return values as an array of shape (n_datasets, n_methods), or say what is wrong."""
+def check_table(values: ArrayLike, n_datasets: int = 2) -> np.ndarray:
+    """Return values as an array of shape (n_datasets, n_methods); raise if it is none."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(
             f"values need a row a dataset and a column a method, not {table.ndim} axes"
         )
     if len(table) < n_datasets or table.shape[1] < 2:
-        raise ValueError(
-            f"at least {n_datasets} datasets and 2 methods are needed, not {len(table)} and "
-            f"{table.shape[1]}"
-        )
-    if not np.isfinite(table).all():
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise ValueError(
-            f"the value of dataset {row} and method {column} is missing: leave one of them out"
-        )
+        needed = f"at least {n_datasets} datasets and 2 methods are needed"
+        raise ValueError(f"{needed}, not {len(table)} and {table.shape[1]}")
+    for row, column in np.argwhere(~np.isfinite(table)):
+        what = f"the value of dataset {row} and method {column}"
+        raise ValueError(f"{what} is missing: leave one of them out")
     return table
 
 
-def check_sample(values: Any, n_values: int = 1) -> np.ndarray:
-    """Return values as an array of one axis, or say what is wrong."""
+def check_sample(values: ArrayLike, n_values: int = 1) -> np.ndarray:
+    """Return values as an array of one axis; raise if it is none."""
     sample = np.asarray(values, dtype=np.float64)
     if sample.ndim != 1 or len(sample) < n_values:
         plural = "s" if n_values > 1 else ""
         raise ValueError(f"at least {n_values} value{plural} on one axis, not {sample.shape}")
-    if not np.isfinite(sample).all():
-        raise ValueError(
-            f"value {np.flatnonzero(~np.isfinite(sample))[0]} is missing: leave it out"
-        )
+    for missing in np.flatnonzero(~np.isfinite(sample)):
+        raise ValueError(f"value {missing} is missing: leave it out")
     return sample
 
 
-def check_pair(first: Any, second: Any, n_values: int = 1) -> np.ndarray:
+def check_pair(first: ArrayLike, second: ArrayLike, n_values: int = 1) -> np.ndarray:
     """Return ``second - first``, value by value."""
     one, other = check_sample(first, n_values), check_sample(second, n_values)
     if len(one) != len(other):
-        raise ValueError(
-            f"two methods need as many values as another, not {len(one)}, {len(other)}"
-        )
+        counts = f"{len(one)}, {len(other)}"
+        raise ValueError(f"two methods need as many values as another, not {counts}")
     difference: np.ndarray = other - one
     return difference
 

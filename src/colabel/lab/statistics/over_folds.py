@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from colabel.lab.statistics._check import check_level, check_pair, check_sample
@@ -53,7 +53,7 @@ class CorrectedTTest:
         return float(self.difference - reach), float(self.difference + reach)
 
 
-def mean_sd(values: Any) -> MeanSd:
+def mean_sd(values: ArrayLike) -> MeanSd:
     """Return mean and sample standard deviation.
 
     Examples
@@ -66,7 +66,7 @@ def mean_sd(values: Any) -> MeanSd:
     return MeanSd(float(np.mean(sample)), sd, len(sample))
 
 
-def corrected_t_test(first: Any, second: Any, test_share: float) -> CorrectedTTest:
+def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float) -> CorrectedTTest:
     """Compare two methods on the same folds of one dataset.
 
     Folds share most of their training rows, so that values are not independent, and a plain t-test
