@@ -112,6 +112,25 @@ def test_kernels_import_nothing_but_numpy_and_numba(part):
         assert found <= OUTSIDE[part] | {"collections", "typing", "math"}
 
 
+# Which packages of the laboratory each one may import, besides itself; "" is its own modules.
+LAB_MAY_IMPORT = {
+    "statistics": set(),
+    "": {"statistics"},
+    "papers": {""},
+    "report": {"", "statistics"},
+}
+
+
+@pytest.mark.parametrize("package", LAB_MAY_IMPORT)
+def test_packages_of_the_laboratory_import_one_way(package):
+    folder = ROOT / "lab" / package
+    for path in folder.glob("*.py") if not package else folder.rglob("*.py"):
+        names = [module.split(".") for module in imports(path)]
+        inside = [name[2:] for name in names if name[:2] == ["colabel", "lab"]]
+        found = {name[0] if name and name[0] in LAB_MAY_IMPORT else "" for name in inside}
+        assert found <= LAB_MAY_IMPORT[package] | {package}, path.name
+
+
 def test_the_rule_would_notice_a_violation(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text("def f():\n    from colabel.lab import compare\n    import colabel.cli\n")

@@ -25,7 +25,7 @@ class Broken(colabel.BinaryRelevance):
 @pytest.fixture
 def broken(monkeypatch):
     """A registered method that fails."""
-    method = methods.Method("broken", Broken, "none", "always fails")
+    method = methods.Method(Broken, "none", "always fails")
     monkeypatch.setitem(methods.METHODS, "broken", method)
 
 

@@ -17,8 +17,7 @@ from colabel.lab import Entry, PaperTable, compare, list_tables, paper_tables, r
 from colabel.lab.report import page as page_module
 from colabel.lab.report import read_runs, render_page, write_report
 from colabel.lab.report.drawings import draw_ranks, draw_scatter
-from colabel.lab.report.labels import label_tables
-from colabel.lab.report.models import model_pictures
+from colabel.lab.report.kept_files import label_tables, model_pictures
 from colabel.lab.report.reproduced import paper_rows, reproduced
 from colabel.lab.report.standings import Place, Standing, main_measure, standings
 from colabel.lab.report.text import (
@@ -218,7 +217,7 @@ def test_one_method_on_several_datasets_is_a_report_too(tmp_path):
 def test_several_datasets_are_judged_by_ranks(tmp_path):
     few = words_of(one(write_run(tmp_path / "few", ["d0", "d1"])))
     assert "best has the best average rank, 1.00, over 2 datasets" in few
-    assert "With so few datasets and methods no test can tell them apart." in few
+    assert "With so few datasets and methods no test can find a difference." in few
     many = words_of(one(write_run(tmp_path / "many", [f"d{i}" for i in range(8)])))
     assert "The methods differ (Friedman's test, p\u00a0<\u00a00.001)" in many
     assert "best is better than worst" in many

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colabel.plot import pareto_front, time_accuracy
-from colabel.plot.layout import elide, place_names
+from colabel.plot.names import elide, place_names
 
 
 def slow_front(seconds, values):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from colabel.plot import critical_difference
-from colabel.plot.layout import lay_out_ranks
+from colabel.plot import critical_difference, lay_out_ranks
 
 pytest.importorskip("matplotlib")
 

@@ -21,7 +21,7 @@ from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
-    from colabel.lab import Search
+    from colabel.lab import Row, Search
 
 DataList = Annotated[
     list[str] | None,
@@ -109,10 +109,7 @@ def compare(
     The same command again goes on where it was stopped: cells that are done are read, cells that
     failed are tried once more.
     """
-    from rich.console import Console
-
-    from colabel.cli._tables import failures, progress, summary_table
-    from colabel.cli._text import shown
+    from colabel.cli._tables import progress
     from colabel.lab import compare as run
     from colabel.lab import read_plan
 
@@ -141,6 +138,16 @@ def compare(
         raise typer.BadParameter("name the data to compare on, or give --plan FILE")
     with progress() as callbacks:
         rows = start(run_dir=output, **how, **callbacks)
+    _show(rows, measures, output / "results.csv")
+
+
+def _show(rows: list[Row], measures: tuple[str, ...], results: Path) -> None:
+    """Print a table for each of the data, and the cells that failed."""
+    from rich.console import Console
+
+    from colabel.cli._tables import failures, summary_table
+    from colabel.cli._text import shown
+
     console = Console()
     for name, way in dict.fromkeys((row.data, row.split) for row in rows):
         some = [row for row in rows if row.split == way]
@@ -148,11 +155,10 @@ def compare(
         console.print()
     for reason in failures(rows):
         console.print(shown(reason, "red"), soft_wrap=True)
-    place = output / "results.csv"
     n_failed = sum(not row.result.ok for row in rows)
     if n_failed == len(rows):
-        raise ColabelError(f"all {len(rows)} cells failed; the reasons are in {place}")
-    console.print(shown(f"{len(rows)} cells, {n_failed} failed; {place}"), soft_wrap=True)
+        raise ColabelError(f"all {len(rows)} cells failed; the reasons are in {results}")
+    console.print(shown(f"{len(rows)} cells, {n_failed} failed; {results}"), soft_wrap=True)
 
 
 def check_limits(

@@ -53,7 +53,7 @@ class Variant:
             return {"not built": [self.name, repr(self.parameters), type(error).__name__]}
         try:
             return describe(estimator)
-        except (TypeError, ValueError, RecursionError):  # like no other: run anew
+        except (TypeError, ValueError, RecursionError):  # like no other: always run
             return {"unknown": uuid4().hex}
 
 
@@ -95,7 +95,7 @@ class Cell:
         return fold.name, fold.split, fold.number, fold.seed, self.variant.name
 
     def row(self, result: CellResult) -> Row:
-        """Put a result under the cell's names."""
+        """Return a result as the row of the cell."""
         return Row(*self.where, self.variant.parameters, result)
 
 
@@ -154,7 +154,7 @@ def scores_of(estimator: Any, X: Any, n_labels: int) -> Any:
 
 
 def _reason(error: Exception, train: Dataset, test: Dataset) -> str:
-    """Put in one sentence why a cell failed; of missing values, say where they are."""
+    """Return the status of a cell that failed, one sentence; of missing values, where they are."""
     reason = " ".join(str(error).split()) or "no reason given"
     missing = missing_values(train) or missing_values(test) if "NaN" in reason else None
     if missing is not None:

@@ -25,23 +25,23 @@ __all__ = ["compare", "default_methods", "list_cells", "variant_of"]
 
 Splits = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
-# Up to how many distinct label sets in training a method is quick enough to run unasked.
-MAX_LABEL_SETS = {"powset": 300}
+# Up to how many distinct labelings in training a method is quick enough to run unasked.
+MAX_LABELINGS = {"powset": 300}
 
 
-def default_methods(n_label_sets: int = 0) -> list[str]:
+def default_methods(n_labelings: int = 0) -> list[str]:
     """Return the methods that are compared when none are named: quick ones, plain and tuned.
 
     Parameters
     ----------
-    n_label_sets : int
-        Distinct label sets in the training data; methods that would be slow with so many are
+    n_labelings : int
+        Distinct labelings of the training data; methods that would be slow with so many are
         left out.
     """
     plain = [
         name
         for name, method in METHODS.items()
-        if method.demo and n_label_sets <= MAX_LABEL_SETS.get(name, n_label_sets)
+        if method.demo and n_labelings <= MAX_LABELINGS.get(name, n_labelings)
     ]
     return [*plain, *(f"{name}+top_1" for name in plain)]
 
@@ -74,7 +74,7 @@ def compare(
         Registered names or paths.
     methods : sequence of str or Variant, or None
         Registered names; None is ``default_methods()``, less those that are slow with as many
-        label sets as the data has; for data with facets, the methods made for these.
+        labelings as the data has; for data with facets, the methods made for these.
     split : str, sequence of str, mapping of them by data, or None
         ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
         five folds otherwise.
@@ -197,12 +197,12 @@ def _splits_of(name: str, split: Splits) -> list[str]:
 def _default_variants(fold: Fold, search: Search | None) -> list[Variant]:
     if fold.facets:
         return [variant_of(name, search) for name, method in METHODS.items() if method.facets]
-    n_label_sets = int(fold.train().statistics()["n_labelsets"])
-    names = default_methods(n_label_sets)
+    n_labelings = int(fold.train().statistics()["n_labelsets"])
+    names = default_methods(n_labelings)
     left_out = [name for name in default_methods() if name not in names]
     if left_out:
         warnings.warn(
-            f"{fold.name} has {n_label_sets} distinct label sets: {' and '.join(left_out)} would "
+            f"{fold.name} has {n_labelings} distinct labelings: {' and '.join(left_out)} would "
             "take long and are left out; name the methods to run them",
             UserWarning,
             stacklevel=3,

@@ -36,13 +36,13 @@ PLAIN = (bool, int, float, str)
 INSTALLED = {"site-packages", "dist-packages"}
 # Where wrappers, properties and compiled functions keep the function that was written.
 INSIDE = ("__func__", "__wrapped__", "fget", "fset", "fdel", "func", "py_func", "fn", "check")
-# What was renamed since 0.1, and its name then, by which finished cells are known: paths of
-# classes; by these, parameters, of which those that are new have no former name.
+# What was renamed since 0.1, by which finished cells are known: former paths of classes; and, by
+# these former paths, what turns the parameters of an estimator into those that it had.
 FORMER_PATHS = {
     "colabel.lab.search.Search": "colabel.lab.searched.Search",
     "colabel.lab.tune.SearchedMethod": "colabel.lab.searched.SearchedMethod",
 }
-FORMER_PARAMETERS: dict[str, dict[str, str | None]] = {}
+FORMER_PARAMETERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def digest(description: Any) -> str:
@@ -65,13 +65,13 @@ def describe(value: Any) -> Any:
     Raises
     ------
     TypeError
-        For objects that do not tell what they are made of.
+        For objects of which the content cannot be known.
     """
     return _Describer().describe(value)
 
 
 def is_user_code(value: Any) -> bool:
-    """Say whether a function, class or module is neither colabel's nor installed."""
+    """Return whether a function, class or module is neither colabel's nor installed."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     if not isinstance(name, str):
         return False
@@ -87,7 +87,7 @@ def is_user_code(value: Any) -> bool:
 class _Describer:
     """Describes values; of code, given a list, to which the user's code that is reached is added.
 
-    What does not tell what it is made of is an error if ``strict``, else known by its class.
+    What has no content that can be known is an error if ``strict``, else known by its class.
     """
 
     def __init__(self, reached: list[Any] | None = None, strict: bool = True) -> None:
@@ -117,9 +117,8 @@ class _Describer:
         if self.reached is not None and (inside := _functions_in(value)):
             return {"class": _path_of(kind), "inside": self.describe(inside)}
         if hasattr(value, "get_params"):
-            former = FORMER_PARAMETERS.get(_path_of(kind), {})
-            params = {former.get(key, key): v for key, v in value.get_params(deep=False).items()}
-            params.pop(None, None)
+            former = FORMER_PARAMETERS.get(_path_of(kind), dict)
+            params = former(value.get_params(deep=False))
             return self._of_instance(kind, "params", params)
         if _is_importable(value):
             return {"name": _path_of(value)}
@@ -207,7 +206,7 @@ def _path_of(value: Any) -> str:
 
 
 def _is_importable(value: Any) -> bool:
-    """Say whether a module has this very object under its own name."""
+    """Return whether a module has this very object under its own name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     if not isinstance(module, str) or module == "__main__" or not name:
         return False

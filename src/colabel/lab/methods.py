@@ -134,7 +134,7 @@ def with_facets(estimator: Any, data: Dataset) -> Any:
 
 
 def capabilities(name: str) -> dict[str, Any]:
-    """Say what a method can do, read off its estimator."""
+    """Return what a method can do, as its estimator shows."""
     estimator = make(name)
     tags = get_tags(estimator)
     return {

@@ -173,7 +173,7 @@ class PaperTable:
         return replace(self, **changes)
 
     def shown(self, value: float) -> float:
-        """Put a value of the measure as the paper prints it."""
+        """Return a value of the measure as the paper prints it."""
         value = 1.0 - value if self.as_loss else value
         return 100.0 * value if self.percent else value
 

@@ -25,7 +25,7 @@ class Owner(NamedTuple):
     """A process: where numbers of processes mean the same, its number, and when it began.
 
     ``place`` is the boot of a machine and the process namespace in it (a container has its own).
-    It is empty where the system does not tell.
+    It is empty where the system does not know.
     """
 
     place: str
@@ -57,7 +57,7 @@ def seconds_of_work() -> float:
 
 
 def reset_peak() -> bool:
-    """Measure the peak of memory anew; False where the system keeps one for the whole process."""
+    """Start a new measurement of memory; False where there is one for the whole process."""
     try:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
@@ -72,7 +72,7 @@ def peak_memory_mb() -> float:
 
 
 def resident_mb(pid: int) -> float | None:
-    """Return the resident size of a process in MiB; None where the system does not tell."""
+    """Return the resident size of a process in MiB; None where the system does not know."""
     return _status(str(pid), "VmRSS")
 
 

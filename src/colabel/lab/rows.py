@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
+    "TIMES",
     "WHERE",
     "CellResult",
     "Failure",
@@ -23,6 +24,7 @@ __all__ = [
 
 # What a row is found by: the first columns of ``results.csv``.
 WHERE = ("data", "split", "fold", "seed", "method")
+# What it took, also in columns.
 TIMES = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 LONG_MESSAGE = 200
 

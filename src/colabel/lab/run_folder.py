@@ -22,19 +22,12 @@ import colabel
 from colabel.lab.cell import Cell
 from colabel.lab.files import write_whole
 from colabel.lab.kept import Kept, check_kinds
-from colabel.lab.rows import WHERE, CellResult
+from colabel.lab.rows import TIMES, WHERE, CellResult
 from colabel.lab.store import Store
 
 __all__ = ["COLUMNS", "MEASURE_COLUMNS", "RunFolder", "open_run", "read_results"]
 
-COLUMNS = (
-    *WHERE,
-    "parameters",
-    "status",
-    "fit_seconds",
-    "predict_seconds",
-    "peak_memory_mb",
-)
+COLUMNS = (*WHERE, "parameters", "status", *TIMES)
 MEASURE_COLUMNS = (
     "subset_accuracy",
     "hamming_loss",

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from colabel.datasets import Dataset
 from colabel.lab.cell import Cell, run_cell
@@ -16,7 +16,14 @@ from colabel.lab.run_folder import RunFolder
 from colabel.lab.splits import Fold
 from colabel.lab.store import Claim
 
-__all__ = ["Executor", "Limits", "run_cells"]
+if TYPE_CHECKING:
+    from colabel.lab.cluster import Cluster
+    from colabel.lab.workers import Workers
+
+__all__ = ["Limits", "run_cells"]
+
+# What runs cells: in this process, in others, or on a cluster.
+Executor: TypeAlias = "_InThisProcess | Workers | Cluster"
 
 WAIT = 0.5  # seconds until cells that another process runs are looked for again
 PAUSE = 2.0  # seconds between two writings of the results
@@ -61,27 +68,6 @@ class Limits:
     def isolated(self) -> bool:
         """Whether cells need processes of their own."""
         return self.jobs > 1 or self.timeout is not None or self.memory is not None
-
-
-class Executor(Protocol):
-    """What runs cells: in this process, in others (``workers``) or on a cluster."""
-
-    @property
-    def running(self) -> bool:
-        """Whether a cell is being run."""
-
-    @property
-    def room(self) -> bool:
-        """Whether another cell may be submitted."""
-
-    def submit(self, number: int, cell: Cell) -> None:
-        """Begin a cell, which is called by a number; there must be room."""
-
-    def collect(self) -> list[tuple[int, CellResult]]:
-        """Wait a moment, and return the cells that have ended."""
-
-    def close(self) -> None:
-        """End all, whatever is being run."""
 
 
 def run_cells(

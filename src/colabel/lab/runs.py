@@ -100,7 +100,7 @@ class Run:
         return found[0] if found else None
 
     def options(self, data: str) -> dict[str, Any]:
-        """Return how a file was read; where the command line said so, in its words."""
+        """Return how a file was read; options of the command line are text."""
         return dict((self.about.get("options") or {}).get(data) or {})
 
     def where(self, row: Row) -> str:
@@ -198,7 +198,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _was_quick(table: PaperTable, about: Mapping[str, Any]) -> bool:
-    """Say whether a run was of the small version; where it does not say so, by its size."""
+    """Return whether a run was of the small version: old runs are known by their size."""
     if "quick" in about:
         return bool(about["quick"])
     small = table.small()

@@ -259,7 +259,7 @@ class Store:
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Put errors of the database in one plain sentence."""
+        """Raise errors of the database as one plain sentence."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -282,7 +282,7 @@ class Store:
 
     def _damaged(self) -> ColabelError:
         return ColabelError(
-            f"{self.path} is damaged: move it away and repeat the command, which begins again and "
+            f"{self.path} is damaged: move it away and repeat the command, which begins anew and "
             "sets results.csv aside under another name"
         )
 
@@ -294,7 +294,7 @@ def _to_json(result: CellResult) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Put as JSON what a search may try: numbers of numpy, or anything by its text."""
+    """Return as JSON what a search may try: numbers of numpy, or anything by its text."""
     return value.item() if hasattr(value, "item") else repr(value)
 
 

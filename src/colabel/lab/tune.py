@@ -191,7 +191,7 @@ class SearchedMethod:
     start: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        # Both tell what the method is, for the key of the cell.
+        # Both are part of what the key of the cell is made of.
         self.start = make(self.method, self.fixed, self.seed)
         self.space = search_space(self.method, self.fixed, self.tried)
         _check_metric(self.search.metric, self.method)

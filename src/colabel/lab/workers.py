@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -183,16 +184,6 @@ class _Worker:
         return self._end(f"its process {_describe_exit(self._process.exitcode or 0)}")
 
 
-class _Unsendable:
-    """Stands for an estimator that cannot be sent to another process; raises why."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-
-    def __call__(self) -> Any:
-        raise TypeError(f"the method cannot be sent to another process ({self.reason})")
-
-
 def _work(pipe: Connection) -> None:
     """Run cells until there are no more, or the run has gone."""
     if hasattr(os, "setsid"):
@@ -216,7 +207,11 @@ def pack_build(build: Callable[[], Any]) -> bytes:
     try:
         return _pack(build)
     except Exception as error:  # whatever an estimator holds that no other process can
-        return _pack(_Unsendable(f"{type(error).__name__}: {error}"))
+        return _pack(partial(_raise_unsendable, f"{type(error).__name__}: {error}"))
+
+
+def _raise_unsendable(reason: str) -> None:
+    raise TypeError(f"the method cannot be sent to another process ({reason})")
 
 
 def run_task(task: bytes, train: Any, test: Any, keep: Sequence[str]) -> CellResult:

@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colabel.plot._pyplot import pyplot
-from colabel.plot.layout import elide, pareto_front, place_names
+from colabel.plot.names import elide, place_names
 
-__all__ = ["time_accuracy"]
+__all__ = ["pareto_front", "time_accuracy"]
 
 NAME_WIDTH = 24
 FRONT, BEHIND = "#0072b2", "0.6"
+
+
+def pareto_front(
+    seconds: Sequence[float] | NDArray,
+    values: Sequence[float] | NDArray,
+    *,
+    greater_is_better: bool = True,
+) -> NDArray[np.bool_]:
+    """Find the points that no other one beats: none is at least as good in both and better in one.
+
+    Parameters
+    ----------
+    seconds : array-like of shape (n_points,)
+        Times; less is better.
+    values : array-like of shape (n_points,)
+        Of a measure.
+    greater_is_better : bool, default=True
+        Which way the measure is better.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_points,)
+
+    Examples
+    --------
+    >>> from colabel.plot import pareto_front
+    >>> pareto_front([1.0, 2.0, 3.0], [0.5, 0.4, 0.6])
+    array([ True, False,  True])
+    """
+    t = np.asarray(seconds, dtype=np.float64)
+    v = np.asarray(values, dtype=np.float64) * (1.0 if greater_is_better else -1.0)
+    no_worse = (t[:, None] <= t) & (v[:, None] >= v)
+    better = (t[:, None] < t) | (v[:, None] > v)
+    beaten = np.any(no_worse & better, axis=0)
+    front: NDArray[np.bool_] = ~beaten & np.isfinite(t) & np.isfinite(v)
+    return front
 
 
 def time_accuracy(

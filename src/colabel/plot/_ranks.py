@@ -2,17 +2,87 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from colabel.plot._pyplot import pyplot
-from colabel.plot.layout import Level, RankLayout, elide, lay_out_ranks
+from colabel.plot.names import elide
 
-__all__ = ["critical_difference"]
+__all__ = ["Level", "RankLayout", "critical_difference", "lay_out_ranks"]
 
 NAME_WIDTH = 28
 # Inches: a line of text, the width of the axis, a character.
 LINE, WIDTH, CHARACTER = 0.2, 4.0, 0.085
+
+
+@dataclass(frozen=True)
+class Level:
+    """A method and where its name stands.
+
+    Parameters
+    ----------
+    name : str
+    rank : float
+    row : int
+        Line of text below the axis, from 0.
+    on_left : bool
+        Whether the name stands on the left, with the better half.
+    """
+
+    name: str
+    rank: float
+    row: int
+    on_left: bool
+
+
+@dataclass(frozen=True)
+class RankLayout:
+    """A critical-difference diagram in units of ranks and of lines.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+        Best first.
+    bars : tuple of (float, float, int)
+        From rank, to rank and line of each group that does not differ.
+    high : int
+        End of the axis, which begins at 1.
+    n_rows, n_bar_rows : int
+        Lines of names and of bars.
+    """
+
+    levels: tuple[Level, ...]
+    bars: tuple[tuple[float, float, int], ...]
+    high: int
+    n_rows: int
+    n_bar_rows: int
+
+
+def lay_out_ranks(ranks: Mapping[str, float], groups: Sequence[Sequence[str]]) -> RankLayout:
+    """Decide where names and bars stand.
+
+    Parameters
+    ----------
+    ranks : mapping of str to float
+        Average rank of each method.
+    groups : sequence of sequences of str
+        Methods that do not differ.
+    """
+    order = sorted(ranks, key=lambda name: ranks[name])
+    n_left = math.ceil(len(order) / 2)
+    levels = tuple(
+        Level(name, ranks[name], i if i < n_left else len(order) - 1 - i, i < n_left)
+        for i, name in enumerate(order)
+    )
+    bars: list[tuple[float, float, int]] = []
+    for group in groups:
+        first, last = (f(ranks[name] for name in group) for f in (min, max))
+        taken = {row for start, stop, row in bars if start <= last and first <= stop}
+        bars.append((first, last, min({*range(len(bars) + 1)} - taken)))
+    n_bar_rows = 1 + max((row for *_, row in bars), default=-1)
+    return RankLayout(levels, tuple(bars), len(order), n_left, n_bar_rows)
 
 
 def critical_difference(

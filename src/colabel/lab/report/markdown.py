@@ -49,7 +49,7 @@ def render_markdown(
 
 
 def _facts(run: Run) -> str:
-    """Say when a run was made, with what, and how long it took."""
+    """Return when a run was made, with what, and how long it took."""
     small = ", the small version (`--quick`)" if run.is_quick else ""
     cells = f"{plural(len(run.rows), 'cell')}, {duration(run.seconds)} of fitting and predicting"
     version = f" with colabel {_text(run.version)}" if run.version != "unknown" else ""
@@ -99,7 +99,7 @@ def _text(text: object) -> str:
 
 
 def _code(text: str) -> str:
-    """Put text in as many backticks as none in it has."""
+    """Return text as code, between more backticks than it has."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * (longest + 1)
     pad = " " if longest else ""

@@ -16,8 +16,13 @@ from colabel.exceptions import MissingExtraError
 from colabel.lab.paper_tables import Reproduced
 from colabel.lab.redo import redo_command, run_command
 from colabel.lab.report.drawings import RankPicture, Scatter, draw_ranks, draw_scatter
-from colabel.lab.report.labels import LabelTable, label_tables
-from colabel.lab.report.models import ModelPicture, model_pictures, svg_uri
+from colabel.lab.report.kept_files import (
+    LabelTable,
+    ModelPicture,
+    label_tables,
+    model_pictures,
+    svg_uri,
+)
 from colabel.lab.report.reproduced import PaperRow, paper_rows, reproduced
 from colabel.lab.report.standings import Standing, standings
 from colabel.lab.report.text import (

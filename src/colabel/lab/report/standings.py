@@ -194,7 +194,7 @@ def main_measure(run: Run) -> str:
 
 
 def is_upward(measure: str) -> bool:
-    """Say whether more of a measure is better; accuracies of label sets have no other name."""
+    """Return whether more of a measure is better, as it is of accuracies of facets."""
     try:
         return get_measure(measure).greater_is_better
     except UnknownNameError:
@@ -202,7 +202,7 @@ def is_upward(measure: str) -> bool:
 
 
 def needs_scores(measure: str) -> bool:
-    """Say whether a measure is of scores, which some methods do not have."""
+    """Return whether a measure is of scores, which some methods do not have."""
     try:
         return get_measure(measure).needs == "scores"
     except UnknownNameError:

@@ -12,18 +12,8 @@ from colabel.lab.runs import Run
 __all__ = ["HEAD", "render_csv"]
 
 HEAD = (
-    "run",
-    "data",
-    "method",
-    "measure",
-    "mean",
-    "sd",
-    "average_rank",
-    "published",
-    "fit_seconds",
-    "cells",
-    "failed",
-    "reason",
+    *("run", "data", "method", "measure", "mean", "sd", "average_rank", "published"),
+    *("fit_seconds", "cells", "failed", "reason"),
 )
 
 

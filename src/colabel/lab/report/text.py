@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colabel.plot.layout import elide
+from colabel.plot.names import elide
 
 __all__ = [
     "duration",
@@ -59,7 +59,7 @@ def seconds(value: float | None) -> str:
 
 
 def duration(value: float) -> str:
-    """Put a time in the unit that a person would choose."""
+    """Format a time in days, hours, minutes or seconds."""
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if value >= 2 * size:
             return f"{value / size:.1f} {unit}"
