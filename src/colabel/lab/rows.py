@@ -17,7 +17,6 @@ __all__ = [
     "Failure",
     "Row",
     "first_sentence",
-    "group_rows",
     "list_failures",
     "summarise",
 ]
@@ -98,15 +97,10 @@ def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
 
     ``n_cells`` and ``n_failed`` count the cells; failed ones are left out of the averages.
     """
-    return {key: _average(group) for key, group in group_rows(rows).items()}
-
-
-def group_rows(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Return the rows of each data and method."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.data, row.method), []).append(row)
-    return groups
+    return {key: _average(group) for key, group in groups.items()}
 
 
 def list_failures(rows: Sequence[Row]) -> list[Failure]:

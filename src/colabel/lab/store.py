@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -123,7 +123,9 @@ class Store:
             self._file.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._session))
             return Claim(mine=True)
 
-    def finish(self, key: str, about: Any, result: CellResult, finished: str | None = None) -> None:
+    def finish(
+        self, key: str, about: Mapping[str, Any], result: CellResult, finished: str | None = None
+    ) -> None:
         """Keep the result of a cell, ``about`` beside it, and end the claim; None is now."""
         row = key, json.dumps(about), result.status, _to_json(result), self._session
         with self._plain_errors(), self._transaction():

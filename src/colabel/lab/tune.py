@@ -14,6 +14,7 @@ from colabel.lab.methods import full_name, get_method, make, with_facets
 from colabel.lab.processes import seconds_of_work
 from colabel.lab.rows import first_sentence
 from colabel.lab.search import Parameters, Search, Space, Trial, count, halve, list_settings, rungs
+from colabel.lab.splits import Rows
 from colabel.lab.statistics import mean_sd
 from colabel.metrics import get_measure, log_likelihood, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
@@ -156,7 +157,7 @@ def _criterion(metric: str) -> tuple[Callable[..., float], float]:
     return lambda *given: sign * scorer(*given), sign
 
 
-def _folds(data: Dataset, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
+def _folds(data: Dataset, n_folds: int, seed: int) -> list[Rows]:
     if not 2 <= n_folds <= data.n_samples:
         raise UnknownNameError(
             f"{n_folds} folds of {data.n_samples} samples cannot be made; at least 2, at most one "
@@ -215,7 +216,7 @@ class _Bench:
     method: str
     fixed: Parameters
     data: Dataset
-    folds: list[tuple[Any, Any]]
+    folds: list[Rows]
     score: Callable[..., float]
     seed: int
     on_trial: Callable[[Trial], None]
@@ -267,9 +268,10 @@ class _Bench:
             self._warm[number] = made.set_params(warm_start=True)
         return made
 
-    def _some(self, rows: Any, share: float) -> Any:
+    def _some(self, rows: np.ndarray, share: float) -> np.ndarray:
         """Return a share of rows, of which a smaller share is part."""
         if share >= 1.0:
             return rows
         order = np.random.default_rng(self.seed).permutation(len(rows))
-        return rows[np.sort(order[: max(1, round(share * len(rows)))])]
+        some: np.ndarray = rows[np.sort(order[: max(1, round(share * len(rows)))])]
+        return some

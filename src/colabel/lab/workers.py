@@ -22,11 +22,13 @@ from typing import Any
 
 from joblib import cpu_count, wrap_non_picklable_objects
 
+from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
 from colabel.lab.cell import Cell, run_cell
 from colabel.lab.processes import resident_mb
 from colabel.lab.rows import CellResult
 from colabel.lab.running import Limits
+from colabel.lab.splits import Fold
 
 __all__ = ["Workers", "pack_build", "run_task"]
 
@@ -111,11 +113,11 @@ class _Worker:
         theirs.close()
         self.ready = self.gone = False
         self.number: int | None = None
-        self._fold: Any = None
+        self._fold: Fold | None = None
         self._began = 0.0
 
     @property
-    def ends(self) -> list[Any]:
+    def ends(self) -> list[Connection | int]:
         """What becomes ready when the worker has sent something, or has ended."""
         return [self._pipe, self._process.sentinel]
 
@@ -138,9 +140,9 @@ class _Worker:
             return None
         if limits.timeout is not None and time.monotonic() - self._began > limits.timeout:
             return self._end(f"stopped after {limits.timeout:g} s, the limit of a cell")
-        held = resident_mb(self._process.pid or 0) if limits.memory is not None else None
-        if held is not None and limits.memory is not None and held > limits.memory:
-            return self._end(_above_limit(held, limits.memory))
+        if limits.memory is not None:
+            held = resident_mb(self._process.pid or 0) or 0.0
+            return self._end(_above_limit(held, limits.memory)) if held > limits.memory else None
         return None
 
     def stop(self) -> None:
@@ -191,11 +193,10 @@ def _work(pipe: Connection) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the run has gone, and we with it
         pipe.send_bytes(READY)
-        train: Any = None
-        test: Any = None
+        data: tuple[Dataset, ...] = ()
         while True:
-            task, data, keep = pipe.recv()
-            train, test = (train, test) if data is None else data
+            task, sent, keep = pipe.recv()
+            train, test = data = sent or data
             with warnings.catch_warnings(record=True) as caught:
                 result = run_task(task, train, test, keep)
             warned = [(str(one.message), one.category) for one in caught]
@@ -214,7 +215,7 @@ def _raise_unsendable(reason: str) -> None:
     raise TypeError(f"the method cannot be sent to another process ({reason})")
 
 
-def run_task(task: bytes, train: Any, test: Any, keep: Sequence[str]) -> CellResult:
+def run_task(task: bytes, train: Dataset, test: Dataset, keep: Sequence[str]) -> CellResult:
     """Run the cell of a packed estimator."""
     return run_cell(lambda: pickle.loads(task)(), train, test, keep)
 

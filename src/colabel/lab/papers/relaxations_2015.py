@@ -189,21 +189,10 @@ TABLE_2 = register(
         measure="example_f1",
         as_loss=True,
         entries=(
-            Entry(
-                "single λ, F1",
-                "ovr-svm",
-                _numbers(0.39, 0.48, 0.29, 0.61),
-                space={"estimator__C": GRID},
-                tune_for="example_f1",
-                holdout=HELD_OUT,
-            ),
-            Entry(
-                "single λ, Hamming",
-                "ovr-svm",
-                _numbers(0.40, 0.49, 0.29, 0.66),
-                space={"estimator__C": GRID},
+            _ovr("single λ, F1", _numbers(0.39, 0.48, 0.29, 0.61)),
+            replace(
+                _ovr("single λ, Hamming", _numbers(0.40, 0.49, 0.29, 0.66)),
                 tune_for="hamming_loss",
-                holdout=HELD_OUT,
             ),
             Entry(
                 "multiple λ, Hamming",
