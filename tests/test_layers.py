@@ -113,18 +113,12 @@ def test_kernels_import_nothing_but_numpy_and_numba(part):
 
 
 # Which packages of the laboratory each one may import, besides itself; "" is its own modules.
-LAB_MAY_IMPORT = {
-    "statistics": set(),
-    "": {"statistics"},
-    "papers": {""},
-    "report": {"", "statistics"},
-}
+LAB_MAY_IMPORT = {"": set(), "papers": {""}, "report": {""}}
 
 
 @pytest.mark.parametrize("package", LAB_MAY_IMPORT)
 def test_packages_of_the_laboratory_import_one_way(package):
-    folder = ROOT / "lab" / package
-    for path in folder.glob("*.py") if not package else folder.rglob("*.py"):
+    for path in (ROOT / "lab" / package).glob("*.py"):
         names = [module.split(".") for module in imports(path)]
         inside = [name[2:] for name in names if name[:2] == ["colabel", "lab"]]
         found = {name[0] if name and name[0] in LAB_MAY_IMPORT else "" for name in inside}

@@ -1,7 +1,30 @@
-"""Over several datasets: ranks (Demšar 2006), pairs of methods, and what matters in practice.
+"""Statistics of comparisons: which differences between methods are more than chance.
 
-Friedman's test, and Nemenyi's after it; Wilcoxon's for every pair, with Holm's correction; and the
-probability that one method is better in practice (Benavoli et al. 2017).
+All functions are pure: arrays in, a frozen dataclass out. They raise ``ValueError`` where values
+are missing; leave such rows or columns out first.
+
+Over several datasets (Demšar 2006), ``values`` of shape (n_datasets, n_methods), one mean of a
+measure in each place; ``greater_is_better=False`` for losses:
+
+- ``average_ranks(values)``: array of shape (n_methods,); 1 is best, equal values share their ranks.
+- ``friedman(values)``: ``ranks``, ``statistic``, ``p_value``, and the sharper ``f_statistic``,
+  ``f_p_value`` of Iman and Davenport (1980).
+- ``nemenyi(values, alpha=0.05)``: ``ranks``, ``critical_difference``, ``p_values`` (n_methods,
+  n_methods), and ``groups``, the bars of a critical-difference diagram: tuples of columns, best
+  first. ``critical_difference(n_methods, n_datasets, alpha)`` is the length alone.
+- ``wilcoxon_holm(values, alpha=0.05)``: every pair of methods: ``pairs``, ``statistics``,
+  ``p_values``, ``adjusted`` for their number (Holm 1979), ``significant``. ``holm(p_values)`` is
+  the correction alone.
+- ``bayesian_signed_rank(first, second, rope=0.01)``: ``p_first``, ``p_equal``, ``p_second``, the
+  probabilities that one method is better in practice, or that they are equal (Benavoli et al.
+  2017).
+
+On one dataset:
+
+- ``mean_sd(values)``: ``mean``, ``sd``, ``n`` over folds and seeds; prints as ``0.520 ± 0.013``.
+- ``corrected_t_test(first, second, test_share)``: over the folds of repeated cross-validation,
+  whose training sets overlap (Nadeau and Bengio 2003): ``difference``, ``error``, ``statistic``,
+  ``p_value``, ``degrees_of_freedom``, ``interval(confidence)``.
 """
 
 from __future__ import annotations
@@ -14,18 +37,20 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_random_state
 
-from colabel.lab.statistics._check import check_level, check_pair, check_sample, check_table
-
 __all__ = [
     "BayesianSignedRank",
+    "CorrectedTTest",
     "Friedman",
+    "MeanSd",
     "Nemenyi",
     "WilcoxonHolm",
     "average_ranks",
     "bayesian_signed_rank",
+    "corrected_t_test",
     "critical_difference",
     "friedman",
     "holm",
+    "mean_sd",
     "nemenyi",
     "wilcoxon_holm",
 ]
@@ -99,7 +124,7 @@ def average_ranks(values: ArrayLike, *, greater_is_better: bool = True) -> np.nd
     >>> average_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5]])
     array([1.25, 1.75, 3.  ])
     """
-    return _ranks(check_table(values, n_datasets=1), greater_is_better).mean(axis=0)
+    return _ranks(_check_table(values, n_datasets=1), greater_is_better).mean(axis=0)
 
 
 def friedman(
@@ -121,7 +146,7 @@ def friedman(
     >>> round(found.statistic, 2), round(found.f_statistic, 2), round(found.f_p_value, 3)
     (4.67, 7.0, 0.049)
     """
-    table = check_table(values)
+    table = _check_table(values)
     n, k = table.shape
     ranks = _ranks(table, greater_is_better)
     means = ranks.mean(axis=0)
@@ -158,7 +183,7 @@ def nemenyi(values: ArrayLike, *, greater_is_better: bool = True, alpha: float =
     >>> round(found.critical_difference, 3), found.groups
     (1.657, ((0, 1), (1, 2)))
     """
-    table = check_table(values)
+    table = _check_table(values)
     n, k = table.shape
     ranks = average_ranks(table, greater_is_better=greater_is_better)
     length = critical_difference(k, n, alpha)
@@ -177,34 +202,11 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
     >>> round(critical_difference(4, 14), 2)  # Demšar 2006
     1.25
     """
-    check_level(alpha)
+    _check_level(alpha)
     if n_methods < 2 or n_datasets < 1:
         raise ValueError("at least 2 methods and 1 dataset are needed")
     q = stats.studentized_range.ppf(1.0 - alpha, n_methods, np.inf) / np.sqrt(2.0)
     return float(q) * _scale(n_methods, n_datasets)
-
-
-def _ranks(table: np.ndarray, greater_is_better: bool) -> np.ndarray:
-    ranks: np.ndarray = stats.rankdata(-table if greater_is_better else table, axis=1)
-    return ranks
-
-
-def _scale(k: int, n: int) -> float:
-    """Return the standard error of a difference of average ranks."""
-    return float(np.sqrt(k * (k + 1) / (6.0 * n)))
-
-
-def _groups(ranks: np.ndarray, length: float) -> tuple[tuple[int, ...], ...]:
-    """List the longest stretches of ranks shorter than a length."""
-    order = np.argsort(ranks, kind="stable")
-    found: list[tuple[int, ...]] = []
-    reached = 0
-    for start, column in enumerate(order):
-        stop = start + int(np.sum(ranks[order[start:]] - ranks[column] < length))
-        if stop - start > 1 and stop > reached:
-            found.append(tuple(int(one) for one in order[start:stop]))
-        reached = max(reached, stop)
-    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -259,8 +261,8 @@ def wilcoxon_holm(
     >>> found.statistics, found.p_values
     (array([0.]), array([0.0625]))
     """
-    table = check_table(values)
-    check_level(alpha)
+    table = _check_table(values)
+    _check_level(alpha)
     pairs = tuple(combinations(range(table.shape[1]), 2))
     sign = 1.0 if greater_is_better else -1.0
     differences = [sign * (table[:, i] - table[:, j]) for i, j in pairs]
@@ -277,31 +279,12 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    p = check_sample(p_values)
+    p = _check_sample(p_values)
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1.0)
     return adjusted
-
-
-def _signed_rank(difference: np.ndarray) -> tuple[float, float]:
-    """Return the smaller sum of ranks, and how probable one as small is under random signs.
-
-    Ranks are doubled, so that shared ones and halves of those of zeros are whole numbers.
-    """
-    ranks = np.rint(2.0 * stats.rankdata(np.abs(difference))).astype(np.int64)
-    signed, sign = ranks[difference != 0.0], np.sign(difference[difference != 0.0])
-    ways = np.ones(1)  # ways[s]: probability that the positive ranks so far sum to s
-    for rank in signed:
-        longer = np.zeros(len(ways) + rank)
-        longer[: len(ways)] += 0.5 * ways
-        longer[rank:] += 0.5 * ways
-        ways = longer
-    smaller = int(min(signed[sign > 0].sum(), signed[sign < 0].sum()))
-    of_zeros = int(ranks[difference == 0.0].sum())
-    p_value = min(1.0, 2.0 * float(ways[: smaller + 1].sum()))
-    return 0.5 * smaller + 0.25 * of_zeros, p_value
 
 
 @dataclass(frozen=True)
@@ -358,7 +341,7 @@ def bayesian_signed_rank(
     >>> found.p_first > 0.9 > found.p_equal > found.p_second
     True
     """
-    better = check_pair(first, second) * (1.0 if greater_is_better else -1.0)
+    better = _check_pair(first, second) * (1.0 if greater_is_better else -1.0)
     if rope < 0 or prior <= 0 or n_samples < 1:
         raise ValueError("rope must not be below zero; prior and n_samples must be above it")
     z = np.concatenate([[0.0], better])  # the prior is one more dataset, without a difference
@@ -374,3 +357,178 @@ def bayesian_signed_rank(
     is_most = shares == shares.max(axis=1, keepdims=True)
     p = (is_most / is_most.sum(axis=1, keepdims=True)).mean(axis=0)
     return BayesianSignedRank(float(p[0]), float(p[1]), float(p[2]), rope, shares)
+
+
+@dataclass(frozen=True)
+class MeanSd:
+    """A mean, and the standard deviation of what it is the mean of (NaN for one value)."""
+
+    mean: float
+    sd: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f}" if np.isnan(self.sd) else f"{self.mean:.3f} ± {self.sd:.3f}"
+
+
+@dataclass(frozen=True)
+class CorrectedTTest:
+    """Whether two methods differ on one dataset.
+
+    Parameters
+    ----------
+    difference : float
+        Mean of the second less the first.
+    error : float
+        Its standard error, corrected for the overlap of training sets.
+    statistic, p_value : float
+        Student's t, and the probability of one as far from zero where there is no difference.
+    degrees_of_freedom : int
+    """
+
+    difference: float
+    error: float
+    statistic: float
+    p_value: float
+    degrees_of_freedom: int
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the bounds of the difference."""
+        _check_level(confidence, "confidence")
+        reach = self.error * stats.t.ppf(0.5 + 0.5 * confidence, self.degrees_of_freedom)
+        return float(self.difference - reach), float(self.difference + reach)
+
+
+def mean_sd(values: ArrayLike) -> MeanSd:
+    """Return mean and sample standard deviation.
+
+    Examples
+    --------
+    >>> print(mean_sd([0.50, 0.52, 0.54]))
+    0.520 ± 0.020
+    """
+    sample = _check_sample(values)
+    sd = float(np.std(sample, ddof=1)) if len(sample) > 1 else float("nan")
+    return MeanSd(float(np.mean(sample)), sd, len(sample))
+
+
+def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float) -> CorrectedTTest:
+    """Compare two methods on the same folds of one dataset.
+
+    Folds share most of their training rows, so that values are not independent, and a plain t-test
+    finds differences where there are none. The variance of the mean is that of the values times
+    ``1 / n + n_test / n_train`` and not ``1 / n`` (Nadeau and Bengio 2003); over repeated
+    cross-validation it is the test of Bouckaert and Frank (2004).
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_values,)
+        A measure on every fold of every repetition, in the same order.
+    test_share : float
+        Share of the rows that is tested: 0.1 for ten folds, F for ``holdout:F``.
+
+    Examples
+    --------
+    >>> found = corrected_t_test([0.50, 0.52, 0.51, 0.53], [0.53, 0.54, 0.55, 0.54], 0.25)
+    >>> round(found.difference, 3), round(found.statistic, 2), round(found.p_value, 3)
+    (0.025, 2.54, 0.085)
+    """
+    _check_level(test_share, "test_share")
+    difference = _check_pair(first, second, n_values=2)
+    n = len(difference)
+    mean = float(np.mean(difference))
+    if np.ptp(difference) == 0.0:  # rounding would make a variance of it
+        statistic = np.copysign(np.inf, mean) if mean else 0.0
+        return CorrectedTTest(mean, 0.0, float(statistic), 0.0 if mean else 1.0, n - 1)
+    share = 1.0 / n + test_share / (1.0 - test_share)
+    error = float(np.sqrt(share * np.var(difference, ddof=1)))
+    statistic = mean / error
+    return CorrectedTTest(
+        mean, error, statistic, float(2.0 * stats.t.sf(abs(statistic), n - 1)), n - 1
+    )
+
+
+def _ranks(table: np.ndarray, greater_is_better: bool) -> np.ndarray:
+    ranks: np.ndarray = stats.rankdata(-table if greater_is_better else table, axis=1)
+    return ranks
+
+
+def _scale(k: int, n: int) -> float:
+    """Return the standard error of a difference of average ranks."""
+    return float(np.sqrt(k * (k + 1) / (6.0 * n)))
+
+
+def _groups(ranks: np.ndarray, length: float) -> tuple[tuple[int, ...], ...]:
+    """List the longest stretches of ranks shorter than a length."""
+    order = np.argsort(ranks, kind="stable")
+    found: list[tuple[int, ...]] = []
+    reached = 0
+    for start, column in enumerate(order):
+        stop = start + int(np.sum(ranks[order[start:]] - ranks[column] < length))
+        if stop - start > 1 and stop > reached:
+            found.append(tuple(int(one) for one in order[start:stop]))
+        reached = max(reached, stop)
+    return tuple(found)
+
+
+def _signed_rank(difference: np.ndarray) -> tuple[float, float]:
+    """Return the smaller sum of ranks, and how probable one as small is under random signs.
+
+    Ranks are doubled, so that shared ones and halves of those of zeros are whole numbers.
+    """
+    ranks = np.rint(2.0 * stats.rankdata(np.abs(difference))).astype(np.int64)
+    signed, sign = ranks[difference != 0.0], np.sign(difference[difference != 0.0])
+    ways = np.ones(1)  # ways[s]: probability that the positive ranks so far sum to s
+    for rank in signed:
+        longer = np.zeros(len(ways) + rank)
+        longer[: len(ways)] += 0.5 * ways
+        longer[rank:] += 0.5 * ways
+        ways = longer
+    smaller = int(min(signed[sign > 0].sum(), signed[sign < 0].sum()))
+    of_zeros = int(ranks[difference == 0.0].sum())
+    p_value = min(1.0, 2.0 * float(ways[: smaller + 1].sum()))
+    return 0.5 * smaller + 0.25 * of_zeros, p_value
+
+
+def _check_table(values: ArrayLike, n_datasets: int = 2) -> np.ndarray:
+    """Return values as an array of shape (n_datasets, n_methods); raise if it is none."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(
+            f"values need a row a dataset and a column a method, not {table.ndim} axes"
+        )
+    if len(table) < n_datasets or table.shape[1] < 2:
+        needed = f"at least {n_datasets} datasets and 2 methods are needed"
+        raise ValueError(f"{needed}, not {len(table)} and {table.shape[1]}")
+    for row, column in np.argwhere(~np.isfinite(table)):
+        what = f"the value of dataset {row} and method {column}"
+        raise ValueError(f"{what} is missing: leave one of them out")
+    return table
+
+
+def _check_sample(values: ArrayLike, n_values: int = 1) -> np.ndarray:
+    """Return values as an array of one axis; raise if it is none."""
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or len(sample) < n_values:
+        plural = "s" if n_values > 1 else ""
+        raise ValueError(f"at least {n_values} value{plural} on one axis, not {sample.shape}")
+    for missing in np.flatnonzero(~np.isfinite(sample)):
+        raise ValueError(f"value {missing} is missing: leave it out")
+    return sample
+
+
+def _check_pair(first: ArrayLike, second: ArrayLike, n_values: int = 1) -> np.ndarray:
+    """Return ``second - first``, value by value."""
+    one, other = _check_sample(first, n_values), _check_sample(second, n_values)
+    if len(one) != len(other):
+        counts = f"{len(one)}, {len(other)}"
+        raise ValueError(f"two methods need as many values as another, not {counts}")
+    difference: np.ndarray = other - one
+    return difference
+
+
+def _check_level(alpha: float, name: str = "alpha") -> float:
+    """Return a probability that is neither 0 nor 1."""
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"{name} must lie between 0 and 1, not at {alpha}")
+    return alpha
