@@ -11,12 +11,9 @@ import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import numpy
-import scipy
-import sklearn
 
 import colabel
 from colabel.lab.cell import Cell
@@ -153,9 +150,7 @@ def open_run(
                 "started": time.strftime("%Y-%m-%dT%H:%M:%S"),
                 "versions": {
                     "colabel": colabel.__version__,
-                    "scikit-learn": sklearn.__version__,
-                    "numpy": numpy.__version__,
-                    "scipy": scipy.__version__,
+                    **{name: version(name) for name in ("scikit-learn", "numpy", "scipy")},
                     "python": platform.python_version(),
                 },
             }
