@@ -16,10 +16,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from colabel.lab.cells_file import add_to_store, merged, pack_cells, read_store, unpack_cells
+from results_cells import (
+    add_to_store,
+    gather_runs,
+    merged,
+    pack_cells,
+    read_store,
+    unpack_cells,
+)
+from results_page import merge_pages
+
 from colabel.lab.report import read_runs, render_markdown
-from colabel.lab.report.gathering import gather_runs
-from colabel.lab.report.results_page import merge_pages
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 INTRODUCTION = """\

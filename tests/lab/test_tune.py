@@ -264,6 +264,6 @@ def test_seeds_repeat_and_folds_must_fit():
 
 
 def test_a_method_without_a_space_says_so(monkeypatch):
-    monkeypatch.setitem(METHODS, "mine", Method("mine", METHODS["br"].build, "none", "test"))
+    monkeypatch.setitem(METHODS, "mine", Method(METHODS["br"].build, "none", "test"))
     with pytest.raises(UnknownNameError, match="name values to try"):
         tune("mine", problem(), "example_f1")

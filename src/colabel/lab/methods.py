@@ -1,7 +1,7 @@
 """Methods by name, as the command line fits and compares them; ``registry`` lists them.
 
 A name may carry a suffix, ``br+global``: the method with a tuned decision rule on top; or, for data
-with exclusive label sets, ``br+argmax``: the rule that chooses a label of each set.
+with facets (exclusive label sets), ``br+argmax``: the rule that chooses the label of each.
 """
 
 from __future__ import annotations
@@ -13,30 +13,33 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from colabel._renamed import old_names
-from colabel.exceptions import UnknownNameError
+from colabel.datasets import Dataset
+from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab.registry import METHODS, Method
 from colabel.messages import unknown_name, warn_user
+from colabel.metrics import set_columns
 from colabel.model_selection import RULES, TunedThreshold
 
 __all__ = [
+    "FACET_RULES",
     "METHODS",
     "RULES",
-    "SET_RULES",
     "Method",
     "capabilities",
     "full_name",
     "get_method",
     "list_methods",
     "make",
+    "with_facets",
 ]
 
-# How a label of each exclusive set is chosen; see ``OnePerSetClassifier``.
-SET_RULES = ("joint", "argmax")
+# How the label of each facet is chosen; see ``OnePerSetClassifier``.
+FACET_RULES = ("joint", "argmax")
 
 
 def list_methods() -> list[str]:
     """Return every registered name, those with a tuned decision rule included."""
-    ordinary = [name for name, method in METHODS.items() if not method.label_sets]
+    ordinary = [name for name, method in METHODS.items() if not method.facets]
     return [*METHODS, *(f"{name}+{rule}" for name in ordinary for rule in RULES)]
 
 
@@ -44,7 +47,7 @@ def get_method(name: str) -> tuple[Method, str | None]:
     """Return the method of this name, and the decision rule that its suffix asks for."""
     base, plus, rule = name.partition("+")
     known = base in METHODS
-    if not known or (plus and (rule not in (*RULES, *SET_RULES) or METHODS[base].label_sets)):
+    if not known or (plus and (rule not in (*RULES, *FACET_RULES) or METHODS[base].facets)):
         raise unknown_name("no method is called", name, list_methods(), "see: colabel methods")
     return METHODS[base], rule if plus else None
 
@@ -70,7 +73,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     estimator = method.build()
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
-    if rule in SET_RULES:
+    if rule in FACET_RULES:
         from colabel.labelsets import OnePerSetClassifier
 
         estimator = OnePerSetClassifier(estimator, rule=rule)
@@ -87,8 +90,49 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     return estimator
 
 
+def with_facets(estimator: Any, data: Dataset) -> Any:
+    """Prepare an estimator for the facets of the data that it will be fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator, not fitted
+        One that has the parameter ``label_sets``, itself or inside, gets the columns of each facet,
+        unless it has them already.
+    data : Dataset
+
+    Returns
+    -------
+    estimator
+        Any other is held to one label of each facet, by ``OnePerSetClassifier``. Where the data has
+        no facets it is as it was.
+
+    Raises
+    ------
+    ColabelError
+        If the estimator needs facets and the data has none.
+    """
+    known = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    keys = [key for key in known if key.rpartition("__")[2] == "label_sets"]
+    outermost = min(keys, key=lambda key: key.count("__"), default=None)
+    if outermost is not None and known[outermost] is not None:
+        return estimator
+    if data.label_sets is None:
+        if outermost is None:
+            return estimator
+        raise ColabelError(
+            f"{type(estimator).__name__} needs exclusive label sets, of each of which one label is "
+            f"on, and {data.name} has none"
+        )
+    from colabel.labelsets import OnePerSetClassifier
+
+    columns = set_columns(data.label_sets, data.n_labels, data.label_names)
+    if outermost is None:
+        return OnePerSetClassifier(estimator, label_sets=columns)
+    return estimator.set_params(**{outermost: columns})
+
+
 def capabilities(name: str) -> dict[str, Any]:
-    """Say what a method can do, read off its estimator."""
+    """Return what a method can do, as its estimator shows."""
     estimator = make(name)
     tags = get_tags(estimator)
     return {
@@ -99,7 +143,7 @@ def capabilities(name: str) -> dict[str, Any]:
         "sparse_labels": True,
         "named_labels": True,
         "sample_weight": has_fit_parameter(_weighted(estimator), "sample_weight"),
-        "needs_label_sets": METHODS[name.partition("+")[0]].label_sets,
+        "needs_label_sets": METHODS[name.partition("+")[0]].facets,
     }
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from colabel.datasets import Dataset
-from colabel.lab.label_sets import with_label_sets
-from colabel.lab.methods import get_method, make
+from colabel.lab.methods import get_method, make, with_facets
 
 __all__ = ["warm_up"]
 
@@ -44,10 +43,10 @@ def warm_up(
     for name in methods:
         if on_method is not None:
             on_method(name)
-        for data in _problems(get_method(name)[0].label_sets):
+        for data in _problems(get_method(name)[0].facets):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that so few rows do not suffice
-                estimator = with_label_sets(make(name, seed=0), data)
+                estimator = with_facets(make(name, seed=0), data)
                 estimator.fit(data.X, data.Y).predict(data.X)
     return seconds_compiling() - before, kept_in()
 

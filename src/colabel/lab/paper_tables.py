@@ -1,4 +1,4 @@
-"""Tables of papers as plans that can be run: data, methods, and the numbers that were published."""
+"""Tables of papers that can be run: data, methods, and the numbers that were published."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from colabel.datasets import Dataset
+from colabel.lab.cell import Variant
 from colabel.lab.methods import make
-from colabel.lab.rows import Variant
 from colabel.messages import unknown_name
 from colabel.metrics import get_measure, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
-__all__ = ["BOUND", "Entry", "Plan", "Reproduced", "find_plans", "list_plans", "register"]
+__all__ = ["BOUND", "Entry", "PaperTable", "Reproduced", "find_tables", "list_tables", "register"]
 
-_PLANS: dict[str, Plan] = {}
+_TABLES: dict[str, PaperTable] = {}
 
 BOUND = "upper bound"
 Cell = tuple[str, str]
@@ -99,7 +99,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PaperTable:
     """A table of a paper.
 
     Parameters
@@ -166,13 +166,13 @@ class Plan:
     draw: Callable[[Reproduced], Any] | None = None
     note: str = ""
 
-    def small(self) -> Plan:
-        """Return the plan of ``--quick``: less data, one seed."""
+    def small(self) -> PaperTable:
+        """Return the table of ``--quick``: less data, one seed."""
         changes = {"data": self.quick_data or self.data, "seeds": self.seeds[:1], **self.quick}
         return replace(self, **changes)
 
     def shown(self, value: float) -> float:
-        """Put a value of the measure as the paper prints it."""
+        """Return a value of the measure as the paper prints it."""
         value = 1.0 - value if self.as_loss else value
         return 100.0 * value if self.percent else value
 
@@ -199,11 +199,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What running a plan gave.
+    """What running a table gave.
 
     Parameters
     ----------
-    plan : Plan
+    table : PaperTable
         As it was run: the small one, if that was asked for.
     ours, spread, published : dict
         From (data, entry) to our mean over seeds and folds, the standard deviation of the values
@@ -221,7 +221,7 @@ class Reproduced:
         test rows.
     """
 
-    plan: Plan
+    table: PaperTable
     ours: dict[Cell, float]
     published: dict[Cell, float]
     missing: dict[str, str]
@@ -234,10 +234,10 @@ class Reproduced:
 
     def cells(self) -> list[Cell]:
         """List the cells that there is something to say about, data by data."""
-        names = [BOUND, *(entry.name for entry in self.plan.entries)]
+        names = [BOUND, *(entry.name for entry in self.table.entries)]
         known = self.ours.keys() | self.published.keys() | self.failed.keys()
-        known |= self.plan.left_out().keys()
-        return [(d, name) for d in self.plan.data for name in names if (d, name) in known]
+        known |= self.table.left_out().keys()
+        return [(d, name) for d in self.table.data for name in names if (d, name) in known]
 
     def of_bound(self, cell: Cell) -> tuple[float | None, float | None]:
         """Return our number and the paper's as shares of the best possible one."""
@@ -245,29 +245,27 @@ class Reproduced:
         return _ratio(self.ours, cell, best), _ratio(self.published, cell, best)
 
 
-def register(plan: Plan) -> Plan:
-    """Add a plan to the registry."""
-    if plan.trace is None and not plan.measure.startswith("accuracy_"):  # of a label set
-        get_measure(plan.measure)
-    _PLANS[plan.name] = plan
-    return plan
+def register(table: PaperTable) -> PaperTable:
+    """Add a table to the registry."""
+    if table.trace is None and not table.measure.startswith("accuracy_"):  # of a facet
+        get_measure(table.measure)
+    _TABLES[table.name] = table
+    return table
 
 
-def list_plans() -> list[Plan]:
-    """Return every registered plan, importing ``colabel.lab.papers``."""
-    from colabel.lab import papers
-
-    for module in iter_modules(papers.__path__):
-        import_module(f"{papers.__name__}.{module.name}")
-    return [_PLANS[name] for name in sorted(_PLANS)]
+def list_tables() -> list[PaperTable]:
+    """Return every registered table, importing ``colabel.lab.papers``."""
+    for module in iter_modules([str(Path(__file__).with_name("papers"))]):
+        import_module(f"colabel.lab.papers.{module.name}")
+    return [_TABLES[name] for name in sorted(_TABLES)]
 
 
-def find_plans(name: str) -> list[Plan]:
-    """Return the plan of this name, or those whose names begin with it: ``PAPER``, ``all``."""
-    plans = list_plans()
-    chosen = [p for p in plans if name == "all" or f"{p.name}.".startswith(f"{name}.")]
+def find_tables(name: str) -> list[PaperTable]:
+    """Return the table of this name, or those whose names begin with it: ``PAPER``, ``all``."""
+    tables = list_tables()
+    chosen = [t for t in tables if name == "all" or f"{t.name}.".startswith(f"{name}.")]
     if not chosen:
-        known = sorted({start for p in plans for start in _beginnings(p.name)})
+        known = sorted({start for t in tables for start in _beginnings(t.name)})
         raise unknown_name("no table is registered as", name, known)
     return chosen
 

@@ -14,7 +14,7 @@ from colabel.datasets import Dataset, make_label_sets
 from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab import METHODS, compare, make
 from colabel.lab.cell import run_cell
-from colabel.lab.label_sets import with_label_sets
+from colabel.lab.methods import with_facets
 from colabel.lab.tune import tune
 
 COLUMNS = {"kind": [0, 1, 2], "age": [3, 4]}
@@ -33,33 +33,33 @@ def plain(data):
 
 
 def test_an_estimator_for_label_sets_is_told_the_columns(data):
-    assert with_label_sets(IndependentDecomposition(), data).label_sets == COLUMNS
+    assert with_facets(IndependentDecomposition(), data).label_sets == COLUMNS
     inside = make_pipeline(StandardScaler(), IndependentDecomposition())
-    assert with_label_sets(inside, data)[-1].label_sets == COLUMNS
+    assert with_facets(inside, data)[-1].label_sets == COLUMNS
     search = GridSearchCV(IndependentDecomposition(), {})
-    assert with_label_sets(search, data).estimator.label_sets == COLUMNS
+    assert with_facets(search, data).estimator.label_sets == COLUMNS
     own = IndependentDecomposition(label_sets=[[0, 1, 2], [3, 4]])
-    assert with_label_sets(own, data).label_sets == [[0, 1, 2], [3, 4]]
-    assert with_label_sets(own, plain(data)) is own
+    assert with_facets(own, data).label_sets == [[0, 1, 2], [3, 4]]
+    assert with_facets(own, plain(data)) is own
 
 
 def test_any_other_is_held_to_one_label_of_each_set(data):
-    held = with_label_sets(BinaryRelevance(), data)
+    held = with_facets(BinaryRelevance(), data)
     assert isinstance(held, OnePerSetClassifier)
     assert (held.rule, held.label_sets) == ("joint", COLUMNS)
     ordinary = BinaryRelevance()
-    assert with_label_sets(ordinary, plain(data)) is ordinary
-    assert with_label_sets(None, plain(data)) is None  # whatever it is, the cell will say
+    assert with_facets(ordinary, plain(data)) is ordinary
+    assert with_facets(None, plain(data)) is None  # whatever it is, the cell will say
 
 
 def test_without_label_sets_one_sentence_says_so(data):
     with pytest.raises(ColabelError, match=r"^LabelStacking needs exclusive .* plain has none$"):
-        with_label_sets(make("stacking"), plain(data))
+        with_facets(make("stacking"), plain(data))
     result = run_cell(lambda: make("dsml"), plain(data), plain(data))
     assert result.status.startswith("failed: ColabelError: DualSetBoosting needs exclusive")
 
 
-@pytest.mark.parametrize("name", [n for n, method in METHODS.items() if method.label_sets])
+@pytest.mark.parametrize("name", [n for n, method in METHODS.items() if method.facets])
 def test_every_method_for_label_sets_runs_in_a_cell(data, name):
     result = run_cell(lambda: make(name, seed=0), data, data)
     assert result.ok, result.status
@@ -81,7 +81,7 @@ def test_both_rules_are_names(data):
 
 def test_such_data_are_compared_by_methods_made_for_them(data):
     rows = compare(["made"], split="holdout:0.3", load_data=lambda name, split=None: data)
-    assert {row.method for row in rows} == {n for n, m in METHODS.items() if m.label_sets}
+    assert {row.method for row in rows} == {n for n, m in METHODS.items() if m.facets}
     assert all(row.result.ok for row in rows)
 
 

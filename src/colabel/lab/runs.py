@@ -13,18 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from colabel.exceptions import ColabelError
-from colabel.lab.cell import CellResult
 from colabel.lab.kept import KINDS
-from colabel.lab.plans import Plan, list_plans
-from colabel.lab.results_file import COLUMNS, WHERE, read_results
-from colabel.lab.rows import Row
+from colabel.lab.paper_tables import PaperTable, list_tables
+from colabel.lab.rows import WHERE, CellResult, Row
+from colabel.lab.run_folder import COLUMNS, read_results
 
 __all__ = ["Run", "read_runs"]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One results.csv and what is told about it.
+    """One results.csv, and what is known about it.
 
     Parameters
     ----------
@@ -34,25 +33,25 @@ class Run:
         ``run.json``; empty where there is none.
     rows : sequence of Row
         The finished cells.
-    plan : Plan or None
+    table : PaperTable or None
         The paper's table, where the run is one.
     traces : mapping
         From (data, entry) to values iteration by iteration, for figures of training itself.
     is_quick : bool
-        Whether it is the plan's small version.
+        Whether it is the table's small version.
     """
 
     folder: Path
     about: Mapping[str, Any]
     rows: Sequence[Row]
-    plan: Plan | None = None
+    table: PaperTable | None = None
     traces: Mapping[tuple[str, str], list[float]] = field(default_factory=dict)
     is_quick: bool = False
 
     @property
     def name(self) -> str:
-        """The plan's name, or the folder's."""
-        return self.plan.name if self.plan is not None else self.folder.resolve().name
+        """The table's name, or the folder's."""
+        return self.table.name if self.table is not None else self.folder.resolve().name
 
     @property
     def data(self) -> list[str]:
@@ -96,12 +95,12 @@ class Run:
 
     @property
     def picture(self) -> Path | None:
-        """What the plan has drawn."""
-        found = sorted(self.folder.glob("*.svg")) if self.plan is not None else []
+        """What the table has drawn."""
+        found = sorted(self.folder.glob("*.svg")) if self.table is not None else []
         return found[0] if found else None
 
     def options(self, data: str) -> dict[str, Any]:
-        """Return how a file was read; where the command line said so, in its words."""
+        """Return how a file was read; options of the command line are text."""
         return dict((self.about.get("options") or {}).get(data) or {})
 
     def where(self, row: Row) -> str:
@@ -113,10 +112,10 @@ class Run:
         path = self.folder / "kept.csv"
         if not path.exists():
             return
-        rows = {(r.data, r.split, str(r.fold), str(r.seed), r.method): r for r in self.rows}
+        rows = {tuple(map(str, row.where)): row for row in self.rows}
         with path.open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
-                row = rows.get(tuple(line.get(key) for key in WHERE))  # type: ignore[arg-type]
+                row = rows.get(tuple(str(line.get(key)) for key in WHERE))
                 files = {
                     kind: self.folder / name
                     for kind in KINDS
@@ -172,20 +171,20 @@ def _has_results(folder: Path) -> bool:
 
 def _read_one(folder: Path) -> Run:
     about = _read_json(folder / "run.json")
-    plan = next((p for p in list_plans() if p.name == about.get("plan", folder.name)), None)
-    is_quick = plan is not None and _was_quick(plan, about)
-    if plan is not None and is_quick:
-        plan = plan.small()
+    table = next((t for t in list_tables() if t.name == about.get("plan", folder.name)), None)
+    is_quick = table is not None and _was_quick(table, about)
+    if table is not None and is_quick:
+        table = table.small()
     if not (folder / "results.csv").exists():
         path = folder / "traces.csv"
         written = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(path.stat().st_mtime))
-        return Run(folder, {"started": written, **about}, (), plan, _read_traces(path), is_quick)
+        return Run(folder, {"started": written, **about}, (), table, _read_traces(path), is_quick)
     try:
         cells = read_results(folder)
     except (csv.Error, UnicodeDecodeError) as error:
         raise ColabelError(f"{folder / 'results.csv'} cannot be read: {error}") from error
     rows = [_row(cell, folder, line) for line, cell in enumerate(cells, start=2)]
-    return Run(folder, about, rows, plan, is_quick=is_quick)
+    return Run(folder, about, rows, table, is_quick=is_quick)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -198,12 +197,12 @@ def _read_json(path: Path) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-def _was_quick(plan: Plan, about: Mapping[str, Any]) -> bool:
-    """Say whether a run was of the small version; where it does not say so, by its size."""
+def _was_quick(table: PaperTable, about: Mapping[str, Any]) -> bool:
+    """Return whether a run was of the small version: old runs are known by their size."""
     if "quick" in about:
         return bool(about["quick"])
-    small = plan.small()
-    sizes = [([*p.data], [e.name for e in p.entries], [*p.seeds]) for p in (plan, small)]
+    small = table.small()
+    sizes = [([*t.data], [e.name for e in t.entries], [*t.seeds]) for t in (table, small)]
     given = about.get("data"), about.get("methods"), about.get("seeds")
     return sizes[0] != sizes[1] and given == sizes[1]
 

@@ -3,9 +3,11 @@
 import json
 import re
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
+from results_cells import gather_runs
 from sklearn.model_selection import GridSearchCV
 
 from colabel import BinaryRelevance
@@ -14,48 +16,47 @@ from colabel.datasets import Dataset, list_datasets
 from colabel.exceptions import MissingExtraError, UnknownNameError
 from colabel.lab import (
     Entry,
-    Plan,
-    find_plans,
-    list_plans,
-    plans,
+    PaperTable,
+    find_tables,
+    list_tables,
+    paper_tables,
     register,
     reproduce,
     running,
-    tables,
 )
 from colabel.lab.cell import run_cell
 from colabel.lab.methods import get_method
 from colabel.lab.report import render_markdown, render_page
-from colabel.lab.report.gathering import gather_runs
 from colabel.lab.report.reproduced import paper_rows, reproduced
 from colabel.lab.report.standings import standings
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 
 
 @pytest.fixture
 def registry(monkeypatch):
     """A registry that may be changed."""
-    list_plans()
-    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+    list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", dict(paper_tables._TABLES))
 
 
 def a_plan(**changes):
     entries = (Entry("BR", "br", {"yeast": 0.8}, params={"C": 0.1}),)
     return replace(
-        Plan("me-2020.table1", "Mine", ("yeast", "cal500"), entries, "hamming_loss"), **changes
+        PaperTable("me-2020.table1", "Mine", ("yeast", "cal500"), entries, "hamming_loss"),
+        **changes,
     )
 
 
 def test_plans_are_found_by_table_by_paper_and_all_together(registry):
     first, second = register(a_plan()), register(a_plan(name="me-2020.table2"))
-    assert find_plans("me-2020.table1") == [first]
-    assert find_plans("me-2020") == [first, second]
-    assert find_plans("all") == list_plans()
-    assert [plan.name for plan in list_plans()] == sorted(plan.name for plan in find_plans("all"))
+    assert find_tables("me-2020.table1") == [first]
+    assert find_tables("me-2020") == [first, second]
+    assert find_tables("all") == list_tables()
+    assert [plan.name for plan in list_tables()] == sorted(plan.name for plan in find_tables("all"))
     with pytest.raises(
         UnknownNameError, match="no table is registered as 'me-2021'; did you mean me-"
     ):
-        find_plans("me-2021")
+        find_tables("me-2021")
 
 
 def test_a_plan_with_an_unknown_measure_cannot_be_registered(registry):
@@ -63,7 +64,7 @@ def test_a_plan_with_an_unknown_measure_cannot_be_registered(registry):
         register(a_plan(measure="luck"))
 
 
-@pytest.mark.parametrize("plan", list_plans(), ids=lambda plan: plan.name)
+@pytest.mark.parametrize("plan", list_tables(), ids=lambda plan: plan.name)
 def test_every_registered_plan_is_whole(plan):
     known = {info.name for info in list_datasets()}
     small = plan.small()
@@ -77,8 +78,8 @@ def test_every_registered_plan_is_whole(plan):
             for data in some.data:
                 entry.build(0, data)
     paper = plan.name.partition(".")[0]
-    theirs = {name for some in find_plans(paper) for name in (*some.data, *some.unavailable)}
-    theirs |= {name for some in find_plans(paper) for name in some.stand_ins.values()}
+    theirs = {name for some in find_tables(paper) for name in (*some.data, *some.unavailable)}
+    theirs |= {name for some in find_tables(paper) for name in some.stand_ins.values()}
     for entry in plan.entries:
         assert set(entry.published) <= theirs
         assert all(0 <= v <= (100 if plan.percent else 1) for v in entry.published.values())
@@ -149,7 +150,7 @@ def generated(name, split="train", *, seed):
 
 def a_generated_plan(**changes):
     entries = (Entry("BR", "br", {"made": 60.0}), Entry("half", "br", {}, params={"C": 1e-9}))
-    plan = Plan(
+    plan = PaperTable(
         "me-2020.made",
         "Made",
         ("made",),
@@ -188,7 +189,7 @@ def test_generated_data_have_a_bound_and_a_seed_of_their_own(tmp_path):
 def test_the_small_plan_changes_what_it_says():
     plan = a_generated_plan(quick={"entries": a_generated_plan().entries[:1]})
     found = reproduce(plan, quick=True)
-    assert found.plan.seeds == (0,)
+    assert found.table.seeds == (0,)
     assert found.cells() == [("made", "upper bound"), ("made", "BR")]
     assert found.spread == {}, "one value has no spread"
 
@@ -216,10 +217,10 @@ def test_data_that_stand_in_are_set_beside_the_numbers_of_the_papers_data():
 def test_plans_are_found_by_the_beginning_of_their_names(registry):
     names = ("me-2020.more.b", "me-2020.more.a", "me-2020.moreover")
     plans = {name: register(a_plan(name=name)) for name in names}
-    assert find_plans("me-2020.more") == [plans["me-2020.more.a"], plans["me-2020.more.b"]]
-    assert find_plans("me-2020.more.b") == [plans["me-2020.more.b"]]
+    assert find_tables("me-2020.more") == [plans["me-2020.more.a"], plans["me-2020.more.b"]]
+    assert find_tables("me-2020.more.b") == [plans["me-2020.more.b"]]
     with pytest.raises(UnknownNameError, match=r"did you mean me-2020\.more"):
-        find_plans("me-2020.mo")
+        find_tables("me-2020.mo")
 
 
 def test_label_sets_that_exclude_one_another_keep_their_columns(tmp_path, monkeypatch):
@@ -227,7 +228,7 @@ def test_label_sets_that_exclude_one_another_keep_their_columns(tmp_path, monkey
     X = np.random.default_rng(0).normal(size=(40, 2))
     Y = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0]).astype(np.int8)
     data = Dataset(X, Y, ("a", "b"), ("u", "v"), "pairs", label_sets=sets)
-    monkeypatch.setattr(tables, "load", lambda name: data)
+    monkeypatch.setattr(import_module("colabel.lab.reproduce"), "load", lambda name: data)
     plan = a_plan(data=("pairs",), split="holdout:0.5", measure="subset_accuracy")
     reproduce(plan, tmp_path)
     (row,) = read_results(tmp_path)

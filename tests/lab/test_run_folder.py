@@ -7,7 +7,7 @@ import os
 import pytest
 
 from colabel.exceptions import ColabelError
-from colabel.lab.results_file import COLUMNS, ResultFile, read_results
+from colabel.lab.run_folder import COLUMNS, RunFolder, read_results
 from colabel.lab.store import Store
 from colabel.metrics import MEASURE_NAMES
 
@@ -25,7 +25,7 @@ def test_a_row_comes_back_as_it_was_written(tmp_path):
         "unknown": 5,
     }
     with Store(folder) as store:
-        ResultFile(folder, store, ("accuracy_x",)).write([row])
+        RunFolder(folder, store, extra=("accuracy_x",)).write([row])
     (row,) = read_results(folder)
     assert list(row) == [*COLUMNS, *MEASURE_NAMES, "accuracy_x"]
     assert row["data"] == 'a "b", c\nd'
@@ -38,7 +38,7 @@ def test_a_row_comes_back_as_it_was_written(tmp_path):
 
 def test_rows_are_replaced_as_a_whole(tmp_path):
     with Store(tmp_path) as store:
-        file = ResultFile(tmp_path, store)
+        file = RunFolder(tmp_path, store)
         for n in (2, 1, 0):
             file.write([{"data": "x"}] * n)
             assert len(read_results(tmp_path)) == n
@@ -53,7 +53,7 @@ def test_results_that_the_store_did_not_make_are_kept_under_the_time_of_the_last
         os.utime(tmp_path / "results.csv", (0, 0))  # all end at the same second
         (tmp_path / "cells.sqlite").unlink(missing_ok=True)
         with Store(tmp_path) as store:
-            ResultFile(tmp_path, store).write([])
+            RunFolder(tmp_path, store).write([])
     kept = {path.name: path.read_text() for path in tmp_path.glob("results-*.csv")}
     assert sorted(kept.values()) == ["run 0\n", "run 1\n", "run 2\n"]
     for name, text in kept.items():
@@ -69,7 +69,7 @@ def test_its_own_results_are_replaced_and_those_of_a_folder_below_are_asked_afte
     for _ in range(3):
         with Store(tmp_path) as store:
             for folder in (tmp_path, below):
-                ResultFile(folder, store).write([{"data": "x"}])
+                RunFolder(folder, store).write([{"data": "x"}])
     assert not list(tmp_path.glob("results-*.csv"))
     (kept,) = below.glob("results-*.csv")
     assert kept.read_text() == "of an earlier colabel\n"
@@ -80,7 +80,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_results(tmp_path, monkey
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with Store(tmp_path) as store:
-        file = ResultFile(tmp_path, store)
+        file = RunFolder(tmp_path, store)
         file.write([{"data": "x"}])
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(ColabelError, match=r"results.csv: the disk is full; make room and"):
