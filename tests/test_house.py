@@ -21,7 +21,6 @@ STILL_LONG = {
     "_kernels/push_relabel.py": {"push_relabel"},
     "_kernels/rounding.py": {"climb"},
     "_kernels/secular.py": {"sphere_sizes"},
-    "lab/report/drawings.py": {"draw_scatter"},
 }
 
 

@@ -276,29 +276,3 @@ FORMER = {
     "cbm-lr": {"decoder": None, "experts": "logistic", "n_components": 30},
     "cbm-gb": {"n_components": 20, "n_init": 10, "n_models": 3, "n_steps": 20},
 }
-
-
-@pytest.mark.parametrize("method", FORMER)
-def test_mixtures_are_known_by_the_parameters_of_0_1(method):
-    usual = {
-        "early_stopping": False,
-        "expert_prior": "zero",
-        "expert_variance": 10.0,
-        "gate": None,
-        "gate_variance": 3.0,
-        "l1_ratio": 0.0,
-        "m_steps": 10,
-        "scale": "auto",
-        "validation_fraction": 0.2,
-    }
-    pairs = dict(describe(make(method, seed=0))["params"]["pairs"])
-    assert {**pairs, **usual, **FORMER[method]} == pairs
-    assert len(pairs) == 20
-    if method == "cbm-gb":
-        assert pairs["experts"]["class"] == "colabel.mixture._boosted_trees.BoostedTrees"
-        return
-    given = {"experts__variance": 2.0, "experts__scale": False, "gate__variance": 1.0}
-    changed = dict(describe(make(method, given, seed=0))["params"]["pairs"])
-    assert changed == {**pairs, "expert_variance": 2.0, "scale": False, "gate_variance": 1.0}
-    own = dict(describe(make(method, {"gate__max_iter": 3}))["params"]["pairs"])
-    assert "m_steps" not in own  # 0.1 could not say so
