@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import cpu
 
 from colabel._kernels._cache import share
 from colabel._kernels._compiling import listen
@@ -63,8 +64,13 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile on the first call; keep the result on disk if any folder for it can be written."""
+    """Compile on the first call; keep the result on disk if any folder for it can be written.
+
+    `share` and ``_nrt`` are of a Numba that we know; with another one, kernels run all the same.
+    """
+    if not hasattr(getattr(cpu, "CPUTargetOptions", None), "_nrt"):
+        options.pop("_nrt", None)
     try:
         return share(numba.njit(cache=True, nogil=True, **options)(function))
-    except RuntimeError:
+    except (RuntimeError, AttributeError):
         return numba.njit(nogil=True, **options)(function)

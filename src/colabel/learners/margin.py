@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from colabel.learners.augment import loss_augmented
 from colabel.numerics.magnitude import squared_norms
 from colabel.numerics.products import make_products
 from colabel.results import Decoded, Solution
+
+if TYPE_CHECKING:
+    from colabel._kernels.linear_scores import SparseRows
 
 __all__ = ["MarginProblem", "MarginSolution", "Violations"]
 
@@ -111,11 +115,18 @@ class MarginProblem:
         self.certificate = certificate
         self.X, self.Y, self.penalty = X, Y, float(penalty)
         self.share = weight / weight.sum()
-        norms = squared_norms(X) + model.constant**2
-        self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
+        self.norms = squared_norms(X) + model.constant**2
         # For sums over samples: a full matrix where it is quicker.
         self.features = make_products(X).X
         self.truth = model.feature_sum(self.features, Y, self.share)
+
+    @cached_property
+    def rows(self) -> SparseRows:
+        """``X`` as kernels take it."""
+        from colabel._kernels.linear_scores import SparseRows
+
+        X = self.X
+        return SparseRows(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
 
     @property
     def n_samples(self) -> int:

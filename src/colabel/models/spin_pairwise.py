@@ -130,9 +130,10 @@ class SpinPairwise:
             pairs = weighted.T @ Z if len(self.edges) else np.zeros((0, 0))
             return self.feature_of_moments(X, weighted, pairs)
         from colabel._kernels.labelings import label_sums
+        from colabel._kernels.linear_scores import SparseRows
 
         first, second = np.zeros((self.n_features, self.n_labels)), np.zeros((self.n_labels,) * 2)
-        queue, rows = np.empty(self.n_labels, np.int64), (X.indptr, X.indices, X.data)
+        queue, rows = np.empty(self.n_labels, np.int64), SparseRows(X.indptr, X.indices, X.data)
         label_sums(rows, np.ascontiguousarray(Z, dtype=np.int8), weight, queue, first, second)
         return self._feature(first, np.diagonal(second), second)
 
