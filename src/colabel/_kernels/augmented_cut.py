@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import inlined, kernel
-from colabel._kernels.cut import DenseWork, SparseWork, cut_row, cut_workspace
+from colabel._kernels import kernel
+from colabel._kernels.cut import DENSE, cut_row, cut_workspace
+from colabel._kernels.cut_dense import DenseWork, cut_dense
+from colabel._kernels.cut_sparse import SparseWork, cut_sparse
 from colabel._kernels.f_cut import (
     BEST,
     BOUND,
@@ -56,15 +58,6 @@ def augmented_workspace(graph):
     return AugmentedWork(empty_state(V), froms, stack, empty_nodes(V), cut_workspace(graph))
 
 
-@inlined
-def _cut(row, levels, graph, work, nonempty):
-    """Solve the cut asked for and take in what it says."""
-    state = work.state
-    tilt(row, state)
-    cut_row(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
-    tell(row, levels, graph, state, nonempty)
-
-
 @kernel
 def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
     """Decode rows with the same number of true labels into labels (n, V) and bounds (n,).
@@ -87,7 +80,13 @@ def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
             if pos[ROOT] >= 0 or not more:
                 more = next_search(row, levels, graph, state, nodes, limits.max_cuts)
             if more:
-                _cut(row, levels, graph, work, nonempty)
+                tilt(row, state)
+                # As `cut_row` does; with few labels a call more would be a tenth of the time.
+                if len(graph) == DENSE:
+                    cut_dense(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+                else:
+                    cut_sparse(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+                tell(row, levels, graph, state, nonempty)
         bounds[r] = state.box[VALUE]
         for t in range(pos[TOP] + 1):
             for q in range(levels.beta.size):
@@ -108,7 +107,9 @@ def algorithm_2_rows(rows, graph, levels, limits, work, labels, bounds):
         row = Row(rows.unary[r], rows.truth[r], rows.counted[r])
         begin(row.unary, state, limits.size)
         while next_algorithm_2(levels, state):
-            _cut(row, levels, graph, work, nonempty)
+            tilt(row, state)
+            cut_row(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+            tell(row, levels, graph, state, nonempty)
         n_on = 0
         for i in range(labels.shape[1]):
             n_on += best[i]

@@ -15,16 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from colabel._kernels import bare_kernel, kernel
-from colabel._kernels.cut_dense import DenseWork, cut_dense, dense_work
+from colabel._kernels.cut_dense import cut_dense, dense_work
 from colabel._kernels.cut_shares import prepare_shares
-from colabel._kernels.cut_sparse import SparseWork, cut_sparse, sparse_work
+from colabel._kernels.cut_sparse import cut_sparse, sparse_work
 
 __all__ = [
+    "DENSE",
     "DenseGraph",
-    "DenseWork",
     "Graph",
     "SparseGraph",
-    "SparseWork",
     "best_rows",
     "cut_row",
     "cut_workspace",

@@ -17,7 +17,9 @@ from colabel.decoders.base import Floats, Labels
 from colabel.scores import Pairwise
 
 if TYPE_CHECKING:
-    from colabel._kernels.cut import DenseWork, Graph, SparseWork
+    from colabel._kernels.cut import Graph
+    from colabel._kernels.cut_dense import DenseWork
+    from colabel._kernels.cut_sparse import SparseWork
     from colabel._kernels.parametric_cut import Blocks
 
 __all__ = ["ParametricCut", "parametric_cut", "total_variation"]
