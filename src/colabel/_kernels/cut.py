@@ -74,7 +74,11 @@ def best_rows(unary, graph, work, labels):
     linear in practice.
     """
     for i in range(unary.shape[0]):
-        cut_row(unary[i], graph, work, labels[i])
+        # As `cut_row`; one call more would take a fifth longer to compile.
+        if len(graph) == DENSE:
+            cut_dense(unary[i], graph, work, labels[i])
+        else:
+            cut_sparse(unary[i], graph, work, labels[i])
 
 
 @bare_kernel

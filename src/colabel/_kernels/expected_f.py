@@ -29,6 +29,8 @@ __all__ = [
 TAIL = 1e-20
 # Expected gains closer than this count as equal, and then fewer labels are chosen.
 TIE = 1e-13
+# Rows of the room that `_take_out_upwards` works in.
+RATIO, INVERSE, SHARE, REST = range(4)
 
 
 @kernel
@@ -110,7 +112,7 @@ def _take_out_upwards(p, q, counts, weight, some, table):
 
     Others take part with ``p = 0``, so that the loop over labels has no branches.
     """
-    ratio, inverse, share, rest = some[0], some[1], some[2], some[3]
+    ratio, inverse, share, rest = some[RATIO], some[INVERSE], some[SHARE], some[REST]
     for v in range(p.size):
         small = p[v] <= 0.5
         inverse[v] = 1.0 / q[v] if small else 1.0

@@ -19,6 +19,8 @@ __all__ = ["ranked_lists"]
 
 # Labelings that may have been enqueued: the memory bound of one sample, besides max_pops.
 POOL = 1 << 21
+# Columns of ``proof``.
+VALUE, BOUND = range(2)
 # Columns of ``links``: component, first child, next sibling.
 OWNER, CHILD, SIBLING = range(3)
 
@@ -61,7 +63,7 @@ def ranked_lists(log_weights, logits, nonempty, max_pops, labels, proof):
     for i in range(n_samples):
         n = keep_components(log_weights[i], logits[i], n_labels, kept, head, factors, some)
         found = _one_sample(logits[i], kept[:n], head[:n], nonempty, max_pops, labels[i])
-        proof[i, 0], proof[i, 1] = found
+        proof[i, VALUE], proof[i, BOUND] = found
 
 
 @inner_kernel

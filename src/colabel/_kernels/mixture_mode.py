@@ -27,6 +27,10 @@ from colabel._kernels.mixture_parts import charge, keep_components, look_ahead, 
 __all__ = ["SearchWork", "top_labelings", "workspace"]
 
 
+# Columns of ``proof``.
+BOUND, NODES = range(2)
+
+
 class _Mixture(NamedTuple):
     """Logits of a sample, and tables of the components kept: see `keep_components`."""
 
@@ -131,9 +135,11 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
         vectors = _Vectors(up, shares[:n], joint[:n], signs, closed)
         best = Best(labels[i], values[i], nonempty)
         _first_guesses(mixture, vectors, state, best)
-        proof[i, 0], proof[i, 1] = -np.inf, 0.0
+        proof[i, BOUND], proof[i, NODES] = -np.inf, 0.0
         if _settle(mixture, vectors, state, best):
-            proof[i, 0], proof[i, 1] = _search(mixture, vectors, work, state, best, max_nodes)
+            proof[i, BOUND], proof[i, NODES] = _search(
+                mixture, vectors, work, state, best, max_nodes
+            )
 
 
 @inlined

@@ -69,9 +69,9 @@ def empty_slots(n_slots, n_labels):
     """Allocate labelings of ``n_labels`` labels."""
     table = np.zeros((256, 9), np.int64)
     for byte in range(256):
-        on = [k for k in range(8) if byte >> k & 1]
-        table[byte, 0] = len(on)
-        table[byte, 1 : 1 + len(on)] = on
+        bits = [k for k in range(8) if byte >> k & 1]
+        table[byte, 0] = len(bits)
+        table[byte, 1 : 1 + len(bits)] = bits
     packed = np.zeros((n_slots, -(-n_labels // 8)), np.uint8)
     on, sizes = np.zeros((n_slots, n_labels), np.int64), np.zeros(n_slots, np.int64)
     return Slots(on, sizes, packed, table)

@@ -12,6 +12,8 @@ __all__ = ["climb", "climb_pairs", "round_factors", "round_rows", "round_sizes"]
 
 # Steps of a label: a plain 1 would be a type of its own to `_add`.
 ON, OFF = np.int64(1), np.int64(-1)
+# What the loss gains by a label: turned on, where it is false or true, and turned off.
+FALSE_ON, TRUE_ON, FALSE_OFF, TRUE_OFF = range(4)
 
 
 @kernel
@@ -171,11 +173,11 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
         best, flip = 1e-14 * scale, -1
         for j in range(V):
             if labels[j] == 0:
-                gain = field[j] + loss[truth[j]]
+                gain = field[j] + loss[FALSE_ON + truth[j]]
             elif fixed:
                 continue
             else:
-                gain = loss[2 + truth[j]] - field[j]
+                gain = loss[FALSE_OFF + truth[j]] - field[j]
                 if flip < 0 and 0.0 <= gain <= best:
                     best, flip = gain, j
             if gain > best:
@@ -277,12 +279,12 @@ def _better_single(unary, truth, table, labels):
 
 @bare_kernel
 def _loss_steps(table, hits, false, loss):
-    """Write what the loss gains: a false or a true label turned on, a false or a true one off."""
+    """Write what the loss gains by each kind of flip."""
     now = table[hits, false]
-    loss[0] = table[hits, false + 1] - now if false + 1 < table.shape[1] else 0.0
-    loss[1] = table[hits + 1, false] - now if hits + 1 < table.shape[0] else 0.0
-    loss[2] = table[hits, false - 1] - now if false > 0 else 0.0
-    loss[3] = table[hits - 1, false] - now if hits > 0 else 0.0
+    loss[FALSE_ON] = table[hits, false + 1] - now if false + 1 < table.shape[1] else 0.0
+    loss[TRUE_ON] = table[hits + 1, false] - now if hits + 1 < table.shape[0] else 0.0
+    loss[FALSE_OFF] = table[hits, false - 1] - now if false > 0 else 0.0
+    loss[TRUE_OFF] = table[hits - 1, false] - now if hits > 0 else 0.0
 
 
 @bare_kernel

@@ -17,6 +17,10 @@ from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["sphere_rows", "sphere_sizes"]
 
+# Columns of ``size_terms``, and of ``row_terms``.
+BETA, RADIUS2, LOWEST, SLOPE, CONSTANT, USE = range(6)
+SUM, HITS, GUESS = range(3)
+
 
 @kernel
 def sphere_rows(C, gaps, lowest, radius2, X, value):
@@ -86,17 +90,18 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
         top, t, t_best = -np.inf, 0.0, 0.0
         for turn in range(2 * size_terms.shape[0]):
             # From the size expected outwards: guess, guess + 1, guess - 1, guess + 2, ...
-            k = int(row_terms[i, 2]) + ((turn + 1) // 2 if turn % 2 else -(turn // 2))
+            k = int(row_terms[i, GUESS]) + ((turn + 1) // 2 if turn % 2 else -(turn // 2))
             if k < 0 or k >= size_terms.shape[0]:
                 continue
-            beta, radius2, slope = size_terms[k, 0], size_terms[k, 1], size_terms[k, 3]
-            if size_terms[k, 5] == 0.0:
+            beta, slope = size_terms[k, BETA], size_terms[k, SLOPE]
+            radius2 = size_terms[k, RADIUS2]
+            if size_terms[k, USE] == 0.0:
                 if not prune:
                     bounds[i, k] = -np.inf
                 continue
             share = beta / (m + 1)
-            constant = share * (row_terms[i, 0] + slope * row_terms[i, 1])
-            constant += size_terms[k, 4] - size_terms[k, 2]
+            constant = share * (row_terms[i, SUM] + slope * row_terms[i, HITS])
+            constant += size_terms[k, CONSTANT] - size_terms[k, LOWEST]
             if prune and t > 0.0:
                 cheap = _weighted(C[i], G[i], E, slope, beta, inverse)
                 if constant + 0.25 * cheap + t * radius2 <= top:
@@ -117,7 +122,7 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                     winner[j] = c[j]
         if prune:
             bounds[i, 0] = top
-        radius2 = size_terms[best[i], 1]
+        radius2 = size_terms[best[i], RADIUS2]
         if radius2 > 0.0:
             _point(winner, gaps, t_best, radius2, X[i])
         else:

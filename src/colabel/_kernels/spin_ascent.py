@@ -56,9 +56,11 @@ class SpinWork(NamedTuple):
 
 def spin_workspace(n_planes, n_labels):
     """Allocate a `SpinWork`; one slot more than planes."""
-    vectors, labels = np.zeros((4, n_labels)), np.zeros((2, n_labels), np.int8)
-    values, active = np.zeros((2, n_planes)), np.zeros(n_planes, np.int64)
-    return SpinWork(*vectors, *labels, *values, active, empty_slots(n_planes + 1, n_labels))
+    scores, change, field, spins = np.zeros((4, n_labels))
+    labels, truth = np.zeros((2, n_labels), np.int8)
+    values, moved = np.zeros((2, n_planes))
+    active, slots = np.zeros(n_planes, np.int64), empty_slots(n_planes + 1, n_labels)
+    return SpinWork(scores, change, field, spins, labels, truth, values, moved, active, slots)
 
 
 @kernel
