@@ -16,7 +16,7 @@ from numba.core import cpu
 from colabel._kernels._cache import share
 from colabel._kernels._compiling import listen
 
-__all__ = ["any_order", "bare_kernel", "inlined", "inner_kernel", "kernel"]
+__all__ = ["any_order", "bare_kernel", "inlined", "inner_kernel", "kernel", "plain_kernel"]
 
 listen()
 
@@ -24,6 +24,14 @@ listen()
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile ``function`` with colabel's one set of options: cached, GIL released, no fastmath."""
     return _compiled(function, no_cfunc_wrapper=True)
+
+
+def plain_kernel(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` as ``kernel`` does, if it and all that it calls allocate nothing.
+
+    Without counting references it takes a third less to compile, and to call.
+    """
+    return _compiled(function, no_cfunc_wrapper=True, _nrt=False)
 
 
 def inner_kernel(function: Callable[..., Any]) -> Any:

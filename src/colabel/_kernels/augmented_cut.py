@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import plain_kernel
 from colabel._kernels.cut import DENSE, cut_row, cut_workspace
 from colabel._kernels.cut_dense import DenseWork, cut_dense
 from colabel._kernels.cut_sparse import SparseWork, cut_sparse
@@ -58,7 +58,7 @@ def augmented_workspace(graph):
     return AugmentedWork(empty_state(V), froms, stack, empty_nodes(V), cut_workspace(graph))
 
 
-@kernel
+@plain_kernel
 def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
     """Decode rows with the same number of true labels into labels (n, V) and bounds (n,).
 
@@ -95,7 +95,7 @@ def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
             labels[r, i] = state.sets[BEST, i]
 
 
-@kernel
+@plain_kernel
 def algorithm_2_rows(rows, graph, levels, limits, work, labels, bounds):
     """Do what `augmented_rows` does by Algorithm 2 of Petterson and Caetano (2011).
 

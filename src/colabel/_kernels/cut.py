@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 from colabel._kernels.cut_dense import cut_dense, dense_work
 from colabel._kernels.cut_shares import prepare_shares
 from colabel._kernels.cut_sparse import cut_sparse, sparse_work
@@ -65,7 +65,7 @@ Graph = SparseGraph | DenseGraph
 DENSE = len(DenseGraph._fields)
 
 
-@kernel
+@plain_kernel
 def best_rows(unary, graph, work, labels):
     """Write the smallest maximiser of each row of ``unary`` (n, V) into ``labels`` (n, V) int8.
 

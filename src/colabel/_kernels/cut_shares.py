@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import any_order, bare_kernel, kernel
+from colabel._kernels import any_order, bare_kernel, plain_kernel
 
 __all__ = ["Shares", "empty_shares", "prepare_shares", "proved"]
 
@@ -63,7 +63,7 @@ def empty_shares(graph):
     return Shares(couplings, np.empty((V, V)), vectors)
 
 
-@kernel
+@plain_kernel
 def prepare_shares(unary, shares):
     """Find potentials that suit a typical row, of ``unary`` (V,). O(V^2)."""
     couplings, charges, vectors = shares.couplings, shares.charges, shares.vectors

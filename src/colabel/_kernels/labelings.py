@@ -1,11 +1,11 @@
 """Sums over labelings in which few labels are on: each label that is on is visited, no other."""
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 
 __all__ = ["label_sums"]
 
 
-@kernel
+@plain_kernel
 def label_sums(rows, Z, weight, queue, first, second):
     """Add ``X' diag(weight) Z`` to ``first`` (d, V) and ``Z' diag(weight) Z`` to ``second`` (V, V).
 

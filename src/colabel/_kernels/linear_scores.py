@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 
 __all__ = ["SparseRows", "score_row", "score_rows", "write_row"]
 
@@ -20,7 +20,7 @@ class SparseRows(NamedTuple):
     data: np.ndarray
 
 
-@kernel
+@plain_kernel
 def score_rows(rows, W, constant, order, out):
     """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
     for r in range(order.size):

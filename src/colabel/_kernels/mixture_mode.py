@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, inlined, kernel
+from colabel._kernels import bare_kernel, inlined, plain_kernel
 from colabel._kernels.mixture_best import (
     UNDERFLOW,
     Best,
@@ -93,7 +93,7 @@ def workspace(n_components, n_labels):
     )
 
 
-@kernel
+@plain_kernel
 def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values, proof):
     """Find the ``m`` most probable labelings of each sample.
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 from colabel._kernels.linear_scores import score_row, write_row
 from colabel._kernels.planes import (
     Slots,
@@ -73,7 +73,7 @@ def ascent_workspace(n_planes, n_labels, n_pairs):
     )
 
 
-@kernel
+@plain_kernel
 def ascend(rows, norms, planes, fresh, W, free, pairs, settings, order, work):
     """Visit the samples ``order``; change planes and parameters; return the gap they had, summed.
 
@@ -95,7 +95,7 @@ def ascend(rows, norms, planes, fresh, W, free, pairs, settings, order, work):
     return total
 
 
-@kernel
+@plain_kernel
 def ascend_sorting(rows, norms, planes, losses, W, free, pairs, settings, order, work):
     """Do what ``ascend`` does, with a labeling that is looked for on the spot.
 
