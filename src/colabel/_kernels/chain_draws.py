@@ -54,8 +54,7 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
         found, size = 0, 1
         _put(node[0], 0, 0, 0, 0, n_draws)
         part[0, START], part[0, LENGTH], part[0, VALUE] = 0.0, 1.0, 0.0
-        for t in range(n_labels):
-            means[i, t], weight[t] = 0.0, 0.0
+        _clear(means[i], weight)
         while size > 0:
             size -= 1
             t, n_on = node[size, DECIDED], node[size, ON]
@@ -69,16 +68,12 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
                     labels[i, found, on[j]] = 1
                 found += 1
                 continue
-            u = base[i, t]
-            for j in range(n_on):
-                u += lower[t, on[j]]
-            log_off, log_on = _log_sigmoid(-u), _log_sigmoid(u)
+            log_off, log_on = _next_label(base[i, t], lower[t], on[:n_on])
             off = np.exp(log_off)
+            middle = int(np.ceil(n_draws * (start + length * off) - first_point))
+            middle = min(max(middle, first), last)
             if n_draws * length < 1.0:
                 middle = last if uniform[first, t] < off else first
-            else:
-                middle = int(np.ceil(n_draws * (start + length * off) - first_point))
-                middle = min(max(middle, first), last)
             counts = max(length, 1.0 / n_draws)
             means[i, t] += counts * np.exp(log_on)
             weight[t] += counts
@@ -91,10 +86,31 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
                 part[size, START] = start + length * off
                 part[size, LENGTH], part[size, VALUE] = length * np.exp(log_on), value + log_on
                 size += 1
-        for t in range(n_labels):
-            means[i, t] /= weight[t]
-        for s in range(found, n_draws):
-            log_p[i, s] = -np.inf
+        _finish(means[i], weight, log_p[i, found:])
+
+
+@bare_kernel
+def _next_label(base, lower, on):
+    """Return the log-probabilities of a label off and on, given those before it that are on."""
+    u = base
+    for j in range(on.size):
+        u += lower[on[j]]
+    return _log_sigmoid(-u), _log_sigmoid(u)
+
+
+@bare_kernel
+def _clear(means, weight):
+    for t in range(weight.size):
+        means[t], weight[t] = 0.0, 0.0
+
+
+@bare_kernel
+def _finish(means, weight, rest):
+    """Divide sums by weights; there are no labelings for the rest."""
+    for t in range(weight.size):
+        means[t] /= weight[t]
+    for s in range(rest.size):
+        rest[s] = -np.inf
 
 
 @bare_kernel

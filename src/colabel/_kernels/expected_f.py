@@ -14,7 +14,7 @@ most 1, so that the error stays below ``L`` roundings of numbers below 1. Counts
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, kernel, plain_kernel
 from colabel._kernels.mixture_parts import exp_minus_abs
 
 __all__ = [
@@ -137,7 +137,7 @@ def _take_out_downwards(p, q, counts, weight, table):
                 table[s, v] += weight * p[v] * rest
 
 
-@kernel
+@plain_kernel
 def support_counts(starts, members, log_p, tables, sizes, tops):
     """Fill the tables of samples whose distribution is finite.
 
@@ -242,7 +242,7 @@ def _gain_of(table, weights, k, sums, order):
     return gain
 
 
-@kernel
+@plain_kernel
 def value_by_counts(tables, sizes, tops, weights, labels, values):
     """Write the expected gain of the labeling ``labels[i]`` of each sample; see `best_by_counts`.
 

@@ -236,7 +236,7 @@ def _add(factor, row, out):
         out[v] += factor * row[v]
 
 
-@inner_kernel
+@bare_kernel
 def _descend(state, descent, n_steps):
     """Take a step against the gradient of the loss and of half the squared weights' penalty."""
     rate, decay, theta, gradient = descent.rate, descent.decay, state[THETA], state[GRADIENT]

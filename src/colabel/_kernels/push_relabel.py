@@ -40,13 +40,7 @@ def push_relabel(m, flow):
     residual, excess, dist = flow.residual, flow.nodes[EXCESS], flow.nodes[DIST]
     queue, waits = flow.nodes[QUEUE], flow.nodes[WAITS]
     count, current, side = flow.nodes[COUNT], flow.nodes[CURRENT], flow.nodes[SIDE]
-    far, at, n_wait = m + 1, 0, 0
-    for i in range(m):
-        excess[i] = -excess[i]
-        waits[i] = excess[i] > 0
-        if excess[i] > 0:
-            queue[n_wait] = i
-            n_wait += 1
+    far, at, n_wait = m + 1, 0, _turn_round(m, excess, waits, queue)
     relabels = _distances(m, flow)
     while n_wait > 0:
         i = queue[at]
@@ -74,11 +68,7 @@ def push_relabel(m, flow):
             if left > 0:
                 relabels += 1
                 j = 0
-                count[goal + 1] -= 1
-                dist[i] = min(far, 1 + _nearest(m, row, dist))
-                count[dist[i]] += 1
-                if count[goal + 1] == 0:
-                    _close_gap(m, goal + 1, dist, count)
+                _relabel(m, i, row, dist, count)
         current[i] = j
         excess[i] = left
         if relabels >= m:
@@ -86,6 +76,30 @@ def push_relabel(m, flow):
     _distances(m, flow)
     for i in range(m):
         side[i] = dist[i] < far
+
+
+@bare_kernel
+def _turn_round(m, excess, waits, queue):
+    """Exchange source and sink; list the nodes that hold something, and return how many."""
+    n_wait = 0
+    for i in range(m):
+        excess[i] = -excess[i]
+        waits[i] = excess[i] > 0
+        if excess[i] > 0:
+            queue[n_wait] = i
+            n_wait += 1
+    return n_wait
+
+
+@bare_kernel
+def _relabel(m, i, row, dist, count):
+    """Raise a node over the nearest one that it can push to."""
+    before = dist[i]
+    count[before] -= 1
+    dist[i] = min(m + 1, 1 + _nearest(m, row, dist))
+    count[dist[i]] += 1
+    if count[before] == 0:
+        _close_gap(m, before, dist, count)
 
 
 @bare_kernel

@@ -13,7 +13,7 @@ eigenvector. By weak duality ``sum_i c_i^2 / (4 (gaps_i + t)) + (t - d_0) S`` bo
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, kernel, plain_kernel
 
 __all__ = ["sphere_rows", "sphere_sizes"]
 
@@ -22,7 +22,7 @@ BETA, RADIUS2, LOWEST, SLOPE, CONSTANT, USE = range(6)
 SUM, HITS, GUESS = range(3)
 
 
-@kernel
+@plain_kernel
 def sphere_rows(C, gaps, lowest, radius2, X, value):
     """Maximise ``c'x - x'Dx`` over ``|x|^2 = radius2`` for each row ``c`` of ``C``.
 
@@ -99,9 +99,7 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                 if not prune:
                     bounds[i, k] = -np.inf
                 continue
-            share = beta / (m + 1)
-            constant = share * (row_terms[i, SUM] + slope * row_terms[i, HITS])
-            constant += size_terms[k, CONSTANT] - size_terms[k, LOWEST]
+            constant = _constant(size_terms[k], row_terms[i], m)
             if prune and t > 0.0:
                 cheap = _weighted(C[i], G[i], E, slope, beta, inverse)
                 if constant + 0.25 * cheap + t * radius2 <= top:
@@ -112,8 +110,7 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                     c[j] = C[i, j] + slope * G[i, j] - beta * E[j]
                 t = _root(c, gaps, radius2, t)
                 found += _dual(c, gaps, t) + t * radius2
-                for j in range(m):
-                    inverse[j] = 1.0 / (gaps[j] + t) if t > 0.0 else 0.0
+                _invert(gaps, t, inverse)
             if not prune:
                 bounds[i, k] = found
             if found > top or (found == top and k < best[i]):
@@ -122,13 +119,22 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                     winner[j] = c[j]
         if prune:
             bounds[i, 0] = top
-        radius2 = size_terms[best[i], RADIUS2]
-        if radius2 > 0.0:
-            _point(winner, gaps, t_best, radius2, X[i])
-        else:
-            for j in range(m):
-                X[i, j] = 0.0
+        _point(winner, gaps, t_best, size_terms[best[i], RADIUS2], X[i])
     return best
+
+
+@bare_kernel
+def _constant(size, row, m):
+    """Return what the score of a size has besides the sphere problem."""
+    constant = size[BETA] / (m + 1) * (row[SUM] + size[SLOPE] * row[HITS])
+    return constant + (size[CONSTANT] - size[LOWEST])
+
+
+@bare_kernel
+def _invert(gaps, t, inverse):
+    """Write ``1 / (gaps + t)``, 0 for a multiplier of 0."""
+    for j in range(gaps.size):
+        inverse[j] = 1.0 / (gaps[j] + t) if t > 0.0 else 0.0
 
 
 @bare_kernel
@@ -226,6 +232,10 @@ def _dual(c, gaps, t):
 def _point(c, gaps, t, radius2, x):
     """Write the maximiser to ``x``; in the hard case the missing length goes to the first."""
     length2 = 0.0
+    if radius2 <= 0.0:
+        for i in range(x.size):
+            x[i] = 0.0
+        return
     for i in range(c.size):
         w = gaps[i] + t
         x[i] = 0.5 * c[i] / w if w > 0.0 else 0.0

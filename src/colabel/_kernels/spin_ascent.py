@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, inner_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 from colabel._kernels.linear_scores import score_row, write_row
 from colabel._kernels.planes import (
     Slots,
@@ -63,7 +63,7 @@ def spin_workspace(n_planes, n_labels):
     return SpinWork(scores, change, field, spins, labels, truth, values, moved, active, slots)
 
 
-@kernel
+@plain_kernel
 def ascend_spins(rows, norms, planes, fresh, losses, theta, settings, order, work):
     """Visit the samples ``order``; change planes and theta; return the gap they had, summed.
 
@@ -109,7 +109,7 @@ def _value(p, loss, scores, C, slots):
     return value
 
 
-@inner_kernel
+@bare_kernel
 def _climb(count, losses, C, work):
     """Climb from the best labeling known to one that no flip improves; return its loss."""
     labels, truth, field, slots = work.labels, work.truth, work.field, work.slots
