@@ -8,7 +8,7 @@ any other with probability ``D p`` over the place of the first point.
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, inlined, kernel
 from colabel._kernels.chain import _log_sigmoid
 
 __all__ = ["spread_draws"]
@@ -53,8 +53,7 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
     for i in range(base.shape[0]):
         found, size = 0, 1
         _put(node[0], 0, 0, 0, 0, n_draws)
-        part[0, START], part[0, LENGTH], part[0, VALUE] = 0.0, 1.0, 0.0
-        _clear(means[i], weight)
+        _begin(part[0], means[i], weight)
         while size > 0:
             size -= 1
             t, n_on = node[size, DECIDED], node[size, ON]
@@ -64,16 +63,16 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
                 on[n_on - 1] = t - 1
             if t == n_labels:
                 log_p[i, found] = value
-                for j in range(n_on):
-                    labels[i, found, on[j]] = 1
+                _turn_on(on[:n_on], labels[i, found])
                 found += 1
                 continue
-            log_off, log_on = _next_label(base[i, t], lower[t], on[:n_on])
+            log_off, log_on = _next_label(base[i, t], lower[t], on, n_on)
             off = np.exp(log_off)
-            middle = int(np.ceil(n_draws * (start + length * off) - first_point))
-            middle = min(max(middle, first), last)
             if n_draws * length < 1.0:
                 middle = last if uniform[first, t] < off else first
+            else:
+                middle = int(np.ceil(n_draws * (start + length * off) - first_point))
+                middle = min(max(middle, first), last)
             counts = max(length, 1.0 / n_draws)
             means[i, t] += counts * np.exp(log_on)
             weight[t] += counts
@@ -89,17 +88,25 @@ def spread_draws(base, lower, first_point, uniform, labels, log_p, means):
         _finish(means[i], weight, log_p[i, found:])
 
 
-@bare_kernel
-def _next_label(base, lower, on):
+@inlined
+def _next_label(base, lower, on, n_on):
     """Return the log-probabilities of a label off and on, given those before it that are on."""
     u = base
-    for j in range(on.size):
+    for j in range(n_on):
         u += lower[on[j]]
     return _log_sigmoid(-u), _log_sigmoid(u)
 
 
 @bare_kernel
-def _clear(means, weight):
+def _turn_on(on, labels):
+    for j in range(on.size):
+        labels[on[j]] = 1
+
+
+@bare_kernel
+def _begin(part, means, weight):
+    """Take the whole interval, and no label as yet."""
+    part[START], part[LENGTH], part[VALUE] = 0.0, 1.0, 0.0
     for t in range(weight.size):
         means[t], weight[t] = 0.0, 0.0
 
@@ -113,7 +120,7 @@ def _finish(means, weight, rest):
         rest[s] = -np.inf
 
 
-@bare_kernel
+@inlined
 def _put(node, decided, last, n_on, first, stop):
     """Write a beginning."""
     node[DECIDED], node[LAST], node[ON] = decided, last, n_on
