@@ -21,8 +21,14 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from colabel._kernels.augmented_cut import algorithm_2_rows, augmented_rows, augmented_workspace
+from colabel._kernels.augmented_cut import (
+    Limits,
+    algorithm_2_rows,
+    augmented_rows,
+    augmented_workspace,
+)
 from colabel._kernels.cut import best_rows, cut_workspace
+from colabel._kernels.f_cut import Row
 from colabel.decoders._count_levels import count_form
 from colabel.decoders._label_graph import label_graph
 from colabel.decoders.graph_cut import GraphCut
@@ -60,7 +66,7 @@ def cpu(run, repeats=5):
 
 def moved(graph):
     """Bytes of couplings that one cut reads at least once."""
-    return graph[7].nbytes if len(graph) == 8 else len(graph[1]) * 16
+    return graph.matrix.nbytes if hasattr(graph, "matrix") else len(graph.heads) * 16
 
 
 def ortools_rows(scores, lean, bits=40):
@@ -190,12 +196,12 @@ def f_run(scores, true, mode, max_cuts=20000):
     n_true = int(true[0].sum())
     graph = label_graph(scores)
     level = count_form(FBeta().counts_table(n_true, scores.n_labels)).arrays(False)
-    rows = (scores.unary, true, np.ones_like(true))
-    options = np.array([max_cuts if mode == 2 else 0, 0, graph[6].sum() + 1.0])
+    rows = Row(scores.unary, true, np.ones_like(true))
+    limits = Limits(max_cuts if mode == 2 else 0, False, graph.weights.sum() + 1.0)
     labels, bounds = np.empty(true.shape, np.int8), np.empty(len(true))
     space = augmented_workspace(graph)
     run = augmented_rows if mode else algorithm_2_rows
-    seconds = cpu(lambda: run(rows, graph, level, options, space, labels, bounds), 3)
+    seconds = cpu(lambda: run(rows, graph, level, limits, space, labels, bounds), 3)
     return scores.value(labels) + FBeta().value(true, labels), bounds, seconds / len(true) * 1e6
 
 

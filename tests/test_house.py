@@ -14,15 +14,6 @@ ROOT = Path(colabel.__file__).parent
 LONGEST, LONGEST_FIT = 40, 25
 FITS = {"fit", "_fit", "solve"}
 
-# Longer ones that are still to be taken apart. What is short enough must leave this list.
-STILL_LONG = {
-    "_kernels/branch_bound.py": {"search_rows"},
-    "_kernels/chain_draws.py": {"spread_draws"},
-    "_kernels/push_relabel.py": {"push_relabel"},
-    "_kernels/rounding.py": {"climb"},
-    "_kernels/secular.py": {"sphere_sizes"},
-}
-
 
 def body_lines(function):
     """Count the lines of a function's body, its docstring left out."""
@@ -57,13 +48,7 @@ FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("
 @pytest.mark.parametrize("file", FILES)
 def test_functions_are_short(file):
     found = too_long(FILES[file].read_text(encoding="utf-8"))
-    excused = STILL_LONG.get(file, set())
-    assert not {name: found[name] for name in found if name not in excused}, "too long"
-    assert not excused - set(found), "short enough now: take it from STILL_LONG"
-
-
-def test_files_that_are_excused_exist():
-    assert set(STILL_LONG) <= set(FILES)
+    assert not found, "too long"
 
 
 def test_a_long_function_is_found_wherever_it_is():

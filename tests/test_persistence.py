@@ -453,3 +453,18 @@ def test_a_plain_skops_file_is_refused(path):
 def test_importing_colabel_persistence_imports_no_skops():
     code = "import sys, colabel.persistence; assert 'skops' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+
+
+def test_a_model_of_0_1_is_refused_by_its_version(path):
+    save(OneVsRestClassifier(LogisticRegression()).fit(X, Y), path)
+
+    def edit(members):
+        header = json.loads(members["colabel.json"])
+        header["versions"]["colabel"] = "0.1.0"
+        members["colabel.json"] = json.dumps(header)
+
+    rewrite(path, edit)
+    with pytest.raises(
+        ModelFileError, match=r"was saved by colabel 0\.1\.0, .* fit and save it again"
+    ):
+        load(path)

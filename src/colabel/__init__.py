@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SubmodularSVCCV,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Public names and the modules that define them, imported when first used: `import colabel` is
 # quick, and a name costs only what it needs.

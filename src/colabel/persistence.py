@@ -115,7 +115,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     Raises
     ------
     ModelFileError
-        If the file is damaged, of a newer format, or holds something that is not trusted.
+        If the file is damaged, of a newer format or of colabel 0.1, or holds something that is not
+        trusted.
 
     Warns
     -----
@@ -126,6 +127,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
 
     def read(name: str, archive: ZipFile) -> Any:
         header = read_header(name, archive)
+        _refuse_older(name, header)
         schema = read_schema(name, archive)
         model = _construct(name, archive, [*trusted_names(type_names(schema)), *given])
         for _, harm in find_harm(model, frozenset(given)):
@@ -249,6 +251,17 @@ def _construct(name: str, archive: ZipFile, trusted: list[str]) -> Any:
     except Exception as error:
         # A forged file can fail in any way while it is put together; none gets further than here.
         raise ModelFileError(f"{name} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _refuse_older(name: str, header: dict[str, Any]) -> None:
+    """Refuse models of 0.1, whose classes have other names and parameters by now."""
+    versions = header.get("versions")
+    written = versions.get("colabel") if isinstance(versions, dict) else None
+    if isinstance(written, str) and written.startswith("0.1."):
+        raise ModelFileError(
+            f"{name} was saved by colabel {written}, whose models colabel {colabel.__version__} "
+            "cannot read; fit and save it again, or predict with that version"
+        )
 
 
 def _compare_versions(name: str, header: dict[str, Any]) -> None:

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import time
 import types
+from collections import namedtuple
+from itertools import product
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core import cpu
 
 from colabel._kernels import _compiling
 from colabel._kernels._cache import _DigestNames, _imported
@@ -180,20 +183,78 @@ def test_quick_compiles_add_up_until_patience_is_over(caplog):
     assert (listener.depth, listener.patience) == (0, left)
 
 
-def test_processes_that_compile_together_do_not_mix_up_their_code(tmp_path):
-    files = [_DigestNames(str(tmp_path), "f-1.py3", "stamp") for _ in range(2)]
-    loads = [file._load_index for file in files]
-    empty = [load() for load in loads]  # both look before either writes
-    for file, key, before in zip(files, ("float", "int"), empty, strict=True):
-        file._load_index = lambda before=before: before
+class _Files:
+    """What `_DigestNames` asks of Numba's own file."""
+
+    _index_name = "f-1.py3.nbi"
+
+    def __init__(self):
+        self.kept = {}
+
+    def _save_data(self, name, data):
+        self.kept[name] = data
+
+    def _load_data(self, name):
+        return self.kept[name]
+
+
+def test_processes_that_compile_together_do_not_mix_up_their_code():
+    disk = _Files()
+    files = [_DigestNames(disk, "stamp") for _ in range(2)]
+    keys = [((numba.float64,), "machine"), ((numba.int64,), "machine")]
+    for file, key in zip(files, keys, strict=True):
+        assert file.load(key) is None
         file.save(key, f"code for {key}")
-    for file, load in zip(files, loads, strict=True):
-        file._load_index = load
-        assert file.load("float") in (None, "code for float")  # lost, or right
-        assert file.load("int") == "code for int"
-    files[0].save("float", "code for float")
-    assert files[1].load("float") == "code for float"
-    assert files[1].load("int") == "code for int"
+    for file, key in product(files, keys):
+        assert file.load(key) == f"code for {key}"
+        assert _DigestNames(disk, "another stamp").load(key) is None
+
+
+def test_tuples_whose_fields_have_changed_places_are_not_taken_for_equal():
+    """Numba compares the class, by its name when read from disk, and the types of the fields."""
+    keys = []
+    for fields in ("heads, mates", "mates, heads", "heads, mates"):
+        graph = namedtuple("Graph", fields)
+        types = numba.typeof((graph(1, 2), graph(1.0, 2))).types
+        keys.append(((*types, numba.types.Tuple(types)), "machine"))
+    file = _DigestNames(_Files(), "stamp")
+    file.save(keys[0], "code")
+    assert [file.load(key) for key in keys] == ["code", None, "code"]
+
+
+@compiled
+def test_numba_has_the_private_names_that_kernels_rest_on():
+    """Where one is gone kernels run, but are compiled in every process, or for longer."""
+    dispatcher = numba.njit(cache=True)(_compiling.seconds_compiling)
+    cache = getattr(dispatcher, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    for owner, name in [
+        (dispatcher, "_cache"),
+        (cache, "_cache_file"),
+        (file, "_index_name"),
+        (file, "_load_data"),
+        (file, "_save_data"),
+        (cpu.CPUTargetOptions, "_nrt"),
+    ]:
+        assert hasattr(owner, name), f"Numba {numba.__version__} has no {name!r}: see _kernels"
+
+
+@compiled
+def test_kernels_run_with_a_numba_that_has_other_private_names(monkeypatch):
+    import colabel._kernels as kernels
+
+    class Dispatcher:
+        py_func = staticmethod(len)
+
+    def njit(*args, cache=False, **options):
+        assert "_nrt" not in options
+        return (lambda function: Dispatcher()) if cache else numba.njit(*args, **options)
+
+    monkeypatch.setattr(kernels, "numba", types.SimpleNamespace(njit=njit))
+    monkeypatch.setattr(kernels, "cpu", types.SimpleNamespace())
+    monkeypatch.setattr(Dispatcher, "py_func", kernels.kernel)
+    run = kernels.bare_kernel(lambda x: x + 1)
+    assert numba.njit(lambda x: run(x))(2) == 3
 
 
 @compiled

@@ -3,18 +3,24 @@
 import numpy as np
 import pytest
 
-from colabel._kernels import forced_cut
-from colabel._kernels.augmented_cut import algorithm_2_rows, augmented_rows, augmented_workspace
+from colabel._kernels import cut
+from colabel._kernels.augmented_cut import (
+    Limits,
+    algorithm_2_rows,
+    augmented_rows,
+    augmented_workspace,
+)
 from colabel._kernels.cut import best_rows, cut_workspace
+from colabel._kernels.f_cut import Row
 from colabel._kernels.forced_cut import other_rows
-from colabel._kernels.parametric_cut import parametric_rows
+from colabel._kernels.parametric_cut import empty_blocks, parametric_rows
 from colabel.decoders._count_levels import count_form
 from colabel.decoders._label_graph import label_graph
 from colabel.losses import FBeta, Jaccard
 from decoders import oracles_cut as oracle
 from kernels.outside import outside
 
-row_value = outside(forced_cut.row_value)
+row_value = outside(cut.row_value)
 
 both_paths = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
 KINDS = ["normal", "ties", "equal", "parts", "single", "twins"]
@@ -121,10 +127,10 @@ def test_augmented_rows_equal_enumeration(dense, loss):
         best = (values + oracle.losses(true, Z, loss)).max(axis=1)
         for run, limit in ((augmented_rows, 10_000), (augmented_rows, 0), (algorithm_2_rows, 0)):
             labels, bounds = np.empty(true.shape, np.int8), np.empty(len(true))
-            options = np.array([limit, 0, graph[6].sum()], dtype=float)
-            rows = (scores.unary, true, counted)
+            limits = Limits(limit, False, graph.weights.sum())
+            rows = Row(scores.unary, true, counted)
             space = augmented_workspace(graph)
-            run(rows, graph, form.arrays(False), options, space, labels, bounds)
+            run(rows, graph, form.arrays(False), limits, space, labels, bounds)
             value = scores.value(labels) + loss.value(true, labels)
             slack = 1e-12 + 10 * oracle.tolerance(scores)
             assert np.all(value <= best + slack)
@@ -137,10 +143,8 @@ def test_augmented_rows_equal_enumeration(dense, loss):
 def test_entries_of_the_parametric_family(dense):
     for scores in problems(8):
         graph = label_graph(scores, dense)
-        V = scores.n_labels
-        entry = np.empty(scores.unary.shape)
-        order, spans = np.empty((3, V), np.int64), np.empty((V + 2, 4))
-        parametric_rows(scores.unary, graph, cut_workspace(graph), order, spans, entry)
+        entry, blocks = np.empty(scores.unary.shape), empty_blocks(scores.n_labels)
+        parametric_rows(scores.unary, graph, cut_workspace(graph), blocks, entry)
         Z, values = oracle.values(scores)
         for price in (-2.0, -0.25, 0.0, 1.5):
             on = (entry < price).astype(np.int8)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.linear_scores import score_rows
+from colabel._kernels.linear_scores import SparseRows, score_rows
 
 
 @pytest.mark.parametrize("n_entries", range(12))
@@ -15,7 +15,7 @@ def test_scores_add_up_entries_in_order(n_entries):
     indptr = np.array([0, 0, n_entries, n_entries], np.int64)
     indices = rng.permutation(d)[:n_entries].astype(np.int64)
     data, out = rng.normal(size=n_entries), np.empty((2, V))
-    score_rows((indptr, indices, data), W, constant, np.array([1, 2]), out)
+    score_rows(SparseRows(indptr, indices, data), W, constant, np.array([1, 2]), out)
     expected = np.tile(constant * W[-1], (2, 1))
     for x, j in zip(data, indices, strict=True):
         expected[0] += x * W[j]

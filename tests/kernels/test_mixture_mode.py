@@ -73,7 +73,7 @@ def test_look_ahead_and_charge_are_sums():
 
 def test_kept_labelings_stay_ordered_and_distinct():
     labels, values = np.zeros((3, 4), np.int8), np.full(3, -np.inf)
-    best = (labels, values, True)
+    best = mixture_best.Best(labels, values, True)
     offer = outside(mixture_best.offer)
     offers = [((1, 0, 0, 0), -2.0), ((0, 0, 0, 0), -1.0), ((1, 1, 0, 0), -1.0)]
     offers += [((1, 0, 0, 0), -2.0), ((0, 1, 0, 0), -1.0), ((0, 0, 0, 1), -3.0)]
@@ -154,7 +154,7 @@ def test_a_pool_grows_without_losing_labelings():
         assert enqueue(pool, 3, 1, 9.0, words, tops) == -1
         order = []
         while tops[1] >= 0:
-            order.append(pool[1][tops[1]])
+            order.append(pool.keys[tops[1]])
             tops[1] = dequeue(pool, tops[1])
     assert order == [5.0, 4.0, 3.0]
-    assert pool[1].size == 8
+    assert pool.keys.size == 8

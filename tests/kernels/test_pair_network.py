@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel._kernels.pair_network import dense_epoch, sparse_epoch
+from colabel._kernels.linear_scores import SparseRows
+from colabel._kernels.pair_network import Descent, dense_epoch, sparse_epoch
 
 
 def loss_by_hand(outputs, y):
@@ -53,23 +54,23 @@ def gradient_of(theta, Z, Y, weight, h):
     return loss, np.concatenate([part.ravel() for part in parts])
 
 
-def epoch_of(state, Z, on, share, order, settings, h):
+def epoch_of(state, Z, on, share, order, descent, n_steps, h):
     """Do in NumPy what the kernels do, in place; Adam as in the textbook."""
-    size, rate, decay, adam, _ = settings
+    size, rate, decay, adam = descent
     total = 0.0
-    for start in range(0, len(Z), int(size)):
-        rows = order[start : start + int(size)]
+    for start in range(0, len(Z), size):
+        rows = order[start : start + size]
         weight = share[rows] / len(rows)
         loss, state[1] = gradient_of(state[0], Z[rows], on[rows], weight, h)
         total += loss * len(rows)
         slope = state[1] + decay * state[0]
-        settings[4] += 1
+        n_steps += 1
         if adam:
             state[2] = 0.9 * state[2] + 0.1 * slope
             state[3] = 0.999 * state[3] + 0.001 * slope**2
             mean, square = (
-                state[2] / (1 - 0.9 ** settings[4]),
-                state[3] / (1 - 0.999 ** settings[4]),
+                state[2] / (1 - 0.9**n_steps),
+                state[3] / (1 - 0.999**n_steps),
             )
             state[0] -= rate * mean / (np.sqrt(square) + 1e-8)
         else:
@@ -78,7 +79,7 @@ def epoch_of(state, Z, on, share, order, settings, h):
 
 
 def problem(seed):
-    """Return rows, labels, weights, an order, a state and settings, of all small sizes."""
+    """Return rows, labels, weights, an order, a state and how to descend, of all small sizes."""
     rng = np.random.default_rng(seed)
     n, d, h, n_labels = rng.integers(1, [12, 6, 7, 8])
     Z = rng.normal(size=(n, d)) * rng.choice([0.0, 1.0, 1.0, 30.0], size=(n, 1))
@@ -87,51 +88,55 @@ def problem(seed):
     share = rng.random(n) + 0.1
     state = np.zeros((4, d * h + h + h * n_labels + n_labels))
     state[0] = rng.normal(size=state.shape[1]) * rng.choice([0.0, 0.5, 5.0])
-    adam = float(seed % 2)
-    settings = np.array([rng.integers(1, n + 3), 0.01, rng.choice([0.0, 0.1]), adam, 0.0])
-    return Z, on, share, rng.permutation(n), state, settings, int(h)
+    batch, decay = int(rng.integers(1, n + 3)), float(rng.choice([0.0, 0.1]))
+    descent = Descent(batch, 0.01, decay, seed % 2 == 1)
+    return Z, on, share, rng.permutation(n), state, descent, int(h)
+
+
+def csr(Z):
+    rows = sparse.csr_array(Z)
+    return SparseRows(rows.indptr, rows.indices, rows.data)
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_epochs_are_those_of_plain_numpy(seed):
-    Z, on, share, order, state, settings, h = problem(seed)
-    expected, own = state.copy(), settings.copy()
-    losses = [epoch_of(expected, Z, on, share, order, own, h) for _ in range(3)]
-    rows, shift = sparse.csr_array(Z), np.zeros(Z.shape[1])
+    Z, on, share, order, state, descent, h = problem(seed)
+    each, expected = -(-len(Z) // descent.batch_size), state.copy()
+    rest = on, share, order
+    losses = [epoch_of(expected, Z, *rest, descent, t * each, h) for t in range(3)]
+    rows, shift = csr(Z), np.zeros(Z.shape[1])
     for kind in ("dense", "sparse"):
-        found, told = state.copy(), settings.copy()
-        for loss in losses:
+        found = state.copy()
+        for t, loss in enumerate(losses):
             if kind == "dense":
-                value = dense_epoch(Z, on, share, order, found, told)
+                value = dense_epoch(Z, *rest, found, descent, t * each)
             else:
-                csr = rows.data, rows.indices, rows.indptr
-                value = sparse_epoch(csr, shift, on, share, order, found, told)
+                value = sparse_epoch(rows, shift, *rest, found, descent, t * each)
             assert value == pytest.approx(loss, rel=1e-12)
-        np.testing.assert_array_equal(told, own)
         np.testing.assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_sparse_rows_are_shifted_as_they_are_multiplied(seed):
-    Z, on, share, order, state, settings, _ = problem(seed)
+    Z, on, share, order, state, descent, _ = problem(seed)
     shift = np.random.default_rng(seed).normal(size=Z.shape[1])
-    rows, other = sparse.csr_array(Z), state.copy()
+    rows, other = csr(Z), state.copy()
     for _ in range(2):
-        a = dense_epoch(Z - shift, on, share, order, state, settings.copy())
-        csr = rows.data, rows.indices, rows.indptr
-        b = sparse_epoch(csr, shift, on, share, order, other, settings.copy())
+        a = dense_epoch(Z - shift, on, share, order, state, descent, 0)
+        b = sparse_epoch(rows, shift, on, share, order, other, descent, 0)
         assert a == pytest.approx(b, rel=1e-10)
     np.testing.assert_allclose(state[1], other[1], rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_single_precision_is_as_near_as_rounding_lets_it_be(seed):
-    Z, on, share, order, state, settings, h = problem(seed)
-    settings[3] = 0.0  # steps of Adam are as long for a gradient of rounding errors as for any
+    Z, on, share, order, state, descent, h = problem(seed)
+    # Steps of Adam are as long for a gradient of rounding errors as for any.
+    descent = descent._replace(adam=False)
     single = [a.astype(np.float32) for a in (Z, on, share)]
     found = state.astype(np.float32)
-    loss = epoch_of(state, Z, on, share, order, settings.copy(), h)
-    value = dense_epoch(*single, order, found, settings)
+    loss = epoch_of(state, Z, on, share, order, descent, 0, h)
+    value = dense_epoch(*single, order, found, descent, 0)
     assert found.dtype == np.float32
     assert value == pytest.approx(loss, rel=1e-4)
     np.testing.assert_allclose(found[0], state[0], rtol=1e-4, atol=1e-5)

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from colabel._kernels.linear_scores import score_rows
-from colabel._kernels.plane_ascent import ascend, ascent_workspace
+from colabel._kernels.plane_ascent import Pairs, ascend, ascent_workspace
+from colabel._kernels.planes import Fresh, Settings
 from colabel.learners.ascent import PlaneCache
 from learners.oracles_margin import random_problem, slow_rows
 
 
 def pairs_of(model):
     start = np.searchsorted(model.edges[:, 0], np.arange(model.n_labels + 1)).astype(np.int64)
-    return start, np.ascontiguousarray(model.edges[:, 1]), model.strength
+    return Pairs(start, np.ascontiguousarray(model.edges[:, 1]), model.strength)
 
 
 class Run:
@@ -29,11 +30,11 @@ class Run:
         problem = self.problem
         Z = problem.Y[:0] if labels is None else labels
         losses = np.zeros(0) if labels is None else problem.loss.value(problem.Y[order], Z)
-        fresh = (np.packbits(Z, axis=1, bitorder="little"), losses)
-        numbers = np.array([problem.penalty, problem.model.constant, steps, 1e-14])
+        fresh = Fresh(np.packbits(Z, axis=1, bitorder="little"), losses)
+        settings = Settings(problem.penalty, problem.model.constant, steps, 1e-14)
+        data = problem.rows, problem.norms, self.cache.arrays, fresh
         theta = problem.model.split(self.free)
-        cache = self.cache.arrays
-        return ascend(problem.rows, cache, fresh, theta, self.pairs, numbers, order, self.work)
+        return ascend(*data, *theta, self.pairs, settings, order, self.work)
 
     def dual(self):
         theta = self.problem.model.project(self.cache.free(self.problem) / self.problem.penalty)
@@ -105,8 +106,8 @@ def test_the_truth_is_never_forgotten(monkeypatch):
 def test_a_row_of_zeros_moves_all_its_weight_at_once():
     """Without features there is no curvature, and the step is as long as it can be."""
     problem = random_problem(1, n=4, V=2, pairs=False)
-    problem.rows[3][0] = 0.0
-    problem.rows[0][1:] -= problem.rows[0][1]
+    problem.norms[0] = 0.0
+    problem.rows.indptr[1:] -= problem.rows.indptr[1]
     run = Run(problem, 4)
     order = np.zeros(1, dtype=np.int64)
     model = problem.model

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.spin_ascent import ascend_spins, spin_workspace
+from colabel._kernels.planes import Fresh, Settings
+from colabel._kernels.spin_ascent import SpinTheta, ascend_spins, spin_workspace
 from colabel.learners.ascent import PlaneCache, count_tables
 from colabel.losses import FBeta, Hamming, Jaccard, Subset
 from learners.oracles_margin import labelings, slow_rows, spin_problem
@@ -29,12 +30,11 @@ class Run:
         model = problem.model
         Z = problem.Y[:0] if labels is None else labels
         losses = np.zeros(0) if labels is None else problem.loss.value(problem.Y[order], Z)
-        fresh = (np.packbits(Z, axis=1, bitorder="little"), losses)
-        numbers = np.array([problem.penalty, model.constant, steps, enough, model.kappa**2])
-        theta, cache = (self.W, self.C, self.degree), self.cache.arrays
-        return ascend_spins(
-            problem.rows, cache, fresh, self.tables, theta, numbers, order, self.work
-        )
+        fresh = Fresh(np.packbits(Z, axis=1, bitorder="little"), losses)
+        settings = Settings(problem.penalty, model.constant, steps, enough)
+        theta = SpinTheta(self.W, self.C, self.degree, model.kappa**2)
+        data = problem.rows, problem.norms, self.cache.arrays, fresh
+        return ascend_spins(*data, self.tables, theta, settings, order, self.work)
 
     def theta(self):
         return self.cache.free(self.problem) / self.problem.penalty

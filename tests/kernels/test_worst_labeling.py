@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from colabel._kernels.plane_ascent import ascend_sorting
+from colabel._kernels.planes import Settings
 from colabel.learners.ascent import count_tables
 from colabel.losses import FBeta, Jaccard, Subset
 from kernels.test_plane_ascent import Run
@@ -16,10 +17,10 @@ def search(problem, free):
     """Visit all samples once, without steps, at parameters that are given."""
     run = Run(problem, 8)
     run.free = free.copy()
-    numbers = np.array([problem.penalty, problem.model.constant, 0, 1e-14])
-    order = np.arange(problem.n_samples)
-    data = (problem.rows, run.cache.arrays, count_tables(problem), problem.model.split(run.free))
-    gap = ascend_sorting(*data, run.pairs, numbers, order, run.work)
+    settings = Settings(problem.penalty, problem.model.constant, 0, 1e-14)
+    order, theta = np.arange(problem.n_samples), problem.model.split(run.free)
+    data = problem.rows, problem.norms, run.cache.arrays, count_tables(problem)
+    gap = ascend_sorting(*data, *theta, run.pairs, settings, order, run.work)
     return run.cache, gap
 
 
@@ -80,6 +81,6 @@ def test_nothing_is_remembered_where_the_truth_is_the_worst():
     W[-1] = 100.0 * np.where(problem.Y[0], 1.0, -1.0)
     if not problem.model.constant:
         pytest.fail("this seed must have a constant")
-    problem.rows[2][:] = 0.0
+    problem.rows.data[:] = 0.0
     cache, _ = search(problem, theta)
     assert cache.counts[0] == 1

@@ -15,6 +15,7 @@ from colabel import (
     LabelPowerset,
     PairwiseCRF,
 )
+from colabel.mixture import Logistic
 from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
 from colabel.reduction import BoostedClassifier
 from colabel.trees import growers
@@ -25,7 +26,7 @@ LINEAR = [
     ClassifierChain(),
     PairwiseCRF(),
     ConditionalBernoulliMixture(2, n_steps=2, random_state=0),
-    ConditionalBernoulliMixture(2, n_steps=2, scale=False, random_state=0),
+    ConditionalBernoulliMixture(2, experts=Logistic(scale=False), n_steps=2, random_state=0),
     ConditionalBernoulliMixture(2, experts="boosting", gate="logistic", n_steps=2, random_state=0),
 ]
 TREES = [

@@ -1,10 +1,14 @@
 """Compiled kernels on disk, safe beside other processes and after any change of their sources.
 
-Numba numbers the data files of a function: two processes that compile it for different types of
-arguments may both take the same number, and a third would then run code for the wrong types. And it
-takes a function for unchanged while its own file is, though what it calls, constants too, is
-compiled into it: after an upgrade, old code could write to arrays of a new layout. Here the name of
+Numba keeps an index of the data files of a function. Two processes that compile it for different
+types of arguments may both take the same number for a file, and a third would then run code for the
+wrong types. It takes a function for unchanged while its own file is, though what it calls,
+constants too, is compiled into it; and named tuples for equal whose fields have changed places. An
+index that names a type which is no more cannot be read at all. Here there is no index: the name of
 a data file is a digest of what it was compiled for and of every source that went into it.
+
+This rests on private names of Numba. Where one is gone, `share` raises an AttributeError, and the
+caller does without a cache.
 """
 
 import ast
@@ -13,25 +17,48 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import IndexDataCacheFile
+import numba
 
 __all__ = ["share"]
 
 FOLDER = "colabel._kernels"
 
 
-class _DigestNames(IndexDataCacheFile):
-    """Index and data files; an index that lost a race has fewer entries, never wrong ones."""
+class _DigestNames:
+    """What a dispatcher asks for compiled code; ``file`` is what Numba gave it to ask."""
+
+    def __init__(self, file: Any, stamp: str) -> None:
+        self.base, self.stamp = file._index_name.removesuffix("nbi"), stamp
+        self.read, self.write = file._load_data, file._save_data
 
     def save(self, key: Any, data: Any) -> None:
-        name = self._index_name.removesuffix("nbi") + _digest(self._source_stamp, key) + ".nbc"
-        self._save_data(name, data)
-        self._save_index(self._load_index() | {key: name})
+        self.write(self._name(key), data)
+
+    def load(self, key: Any) -> Any:
+        try:
+            return self.read(self._name(key))
+        except Exception:  # not there, or cut short: it is compiled, and written anew
+            return None
+
+    def flush(self) -> None:
+        """Forget nothing: files are what their names say."""
+
+    def _name(self, key: Any) -> str:
+        types, *rest = key
+        return self.base + _digest(numba.__version__, self.stamp, _spelled(types), rest) + ".nbc"
 
 
 def _digest(*parts: Any) -> str:
     """Shorten sources, types of arguments and the like to 64 bits, the same in any process."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _spelled(types: Any) -> Any:
+    """Write types with the names of fields: they are not in what Numba calls them."""
+    own = getattr(types, "instance_class", None)
+    fields = (own.__module__, own.__qualname__, own._fields) if own else ()
+    parts = types if isinstance(types, tuple) else getattr(types, "types", ())
+    return str(types), fields, [_spelled(part) for part in parts]
 
 
 @cache
@@ -63,10 +90,7 @@ def _imported(text: str) -> set[str]:
 
 def share(dispatcher: Any) -> Any:
     """Make the cache of a compiled function safe to share, and return the function."""
-    cached: Any = getattr(dispatcher, "_cache", None)  # none, where compiling is switched off
-    file = getattr(cached, "_cache_file", None)
-    if file is not None:
-        base = file._index_name.removesuffix(".nbi")
+    if hasattr(dispatcher, "py_func"):  # else compiling is switched off
         stamp = _stamp(Path(dispatcher.py_func.__code__.co_filename))
-        cached._cache_file = _DigestNames(file._cache_path, base, stamp)
+        dispatcher._cache._cache_file = _DigestNames(dispatcher._cache._cache_file, stamp)
     return dispatcher

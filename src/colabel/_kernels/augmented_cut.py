@@ -3,109 +3,121 @@
 Problem and shared arguments: ``colabel._kernels.f_cut``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from colabel._kernels import kernel
-from colabel._kernels.cut import cut_workspace
-from colabel._kernels.cut_dense import cut_dense
-from colabel._kernels.cut_sparse import cut_sparse
+from colabel._kernels import plain_kernel
+from colabel._kernels.cut import DENSE, cut_row, cut_workspace
+from colabel._kernels.cut_dense import DenseWork, cut_dense
+from colabel._kernels.cut_sparse import SparseWork, cut_sparse
 from colabel._kernels.f_cut import (
     BEST,
     BOUND,
-    MAX_CUTS,
-    NONEMPTY,
     ROOT,
     TILTED,
     TOP,
     TRIAL,
     VALUE,
+    Row,
+    State,
     begin,
-    f_state,
+    empty_state,
     polish,
     tell,
     tilt,
 )
 from colabel._kernels.f_family import next_algorithm_2, next_nested
-from colabel._kernels.f_search import next_search
+from colabel._kernels.f_search import Nodes, empty_nodes, next_search
 
-__all__ = ["algorithm_2_rows", "augmented_rows", "augmented_workspace"]
+__all__ = ["Limits", "algorithm_2_rows", "augmented_rows", "augmented_workspace"]
+
+
+class Limits(NamedTuple):
+    """Most cuts of a row, whether it must not be empty, and the sum of couplings and losses."""
+
+    max_cuts: int
+    nonempty: bool
+    size: float
+
+
+class AugmentedWork(NamedTuple):
+    """What one thread needs: state, ranges of levels, nodes, and the workspace of the cuts."""
+
+    state: State
+    froms: np.ndarray
+    stack: np.ndarray
+    nodes: Nodes
+    cut: SparseWork | DenseWork
 
 
 def augmented_workspace(graph):
-    """Allocate what one thread needs: state, ranges, nodes, and the workspace of the cuts."""
-    V = graph[0].size - 1
+    """Allocate an `AugmentedWork`."""
+    V = graph.sums.size
     froms, stack = np.empty((2, V), np.int64), np.empty((2 * V + 4, 2), np.int64)
-    nodes, tops = np.empty((V + 2, V), np.int8), np.empty((V + 2, V + 1))
-    return f_state(V), froms, stack, (nodes, tops), cut_workspace(graph)
+    return AugmentedWork(empty_state(V), froms, stack, empty_nodes(V), cut_workspace(graph))
 
 
-@kernel
-def augmented_rows(rows, graph, level, options, space, labels, bounds):
+@plain_kernel
+def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
     """Decode rows with the same number of true labels into labels (n, V) and bounds (n,).
 
-    ``rows`` are unaries, truth and counted labels, (n, V) each. ``options = (max_cuts, nonempty,
-    size)``: after the nested family and a polish come bounds by prices, and branching, while a row
-    has had fewer than ``max_cuts`` cuts; ``size`` is the sum of all couplings. No labeling passes
-    the bound; it is met, but for rounding, unless the limit was. 6 to 12 cuts for the family, some
-    tens for the prices, exponentially many at worst for branching.
+    After the nested family and a polish come bounds by prices, and branching, while a row has had
+    fewer than ``max_cuts`` cuts. No labeling passes the bound; it is met, but for rounding, unless
+    the limit was. 6 to 12 cuts for the family, some tens for the prices, exponentially many at
+    worst for branching.
     """
-    state, froms, stack = space[0], space[1], space[2]
-    sets, reals, box = state[0], state[1], state[2]
-    pos, search = state[3], space[3]
-    box[MAX_CUTS], box[NONEMPTY] = options[0], options[1]
+    state, nodes, pos, nonempty = work.state, work.nodes, work.state.pos, limits.nonempty
     for r in range(labels.shape[0]):
-        row = (rows[0][r], rows[1][r], rows[2][r])
-        begin(row[0], state, options[2])
+        row = Row(rows.unary[r], rows.truth[r], rows.counted[r])
+        begin(row.unary, state, limits.size)
         more = True
         while more:
             if pos[ROOT] < 0:
-                more = next_nested(level, state, froms, stack)
+                more = next_nested(levels, state, work.froms, work.stack)
                 if not more:
-                    polish(row, level, graph, state)
+                    polish(row, levels, graph, state, nonempty)
             if pos[ROOT] >= 0 or not more:
-                more = next_search(row, level, graph, state, search)
+                more = next_search(row, levels, graph, state, nodes, limits.max_cuts)
             if more:
                 tilt(row, state)
-                if len(graph) == 8:
-                    cut_dense(reals[TILTED], graph, space[4], sets[TRIAL])
+                # As `cut_row` does; with few labels a call more would be a tenth of the time.
+                if len(graph) == DENSE:
+                    cut_dense(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
                 else:
-                    cut_sparse(reals[TILTED], graph, space[4], sets[TRIAL])
-                tell(row, level, graph, state)
-        bounds[r] = box[VALUE]
+                    cut_sparse(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+                tell(row, levels, graph, state, nonempty)
+        bounds[r] = state.box[VALUE]
         for t in range(pos[TOP] + 1):
-            for q in range(level[0].size):
-                bounds[r] = max(bounds[r], search[1][t, q])
+            for q in range(levels.beta.size):
+                bounds[r] = max(bounds[r], nodes.tops[t, q])
         for i in range(labels.shape[1]):
-            labels[r, i] = sets[BEST, i]
+            labels[r, i] = state.sets[BEST, i]
 
 
-@kernel
-def algorithm_2_rows(rows, graph, level, options, space, labels, bounds):
+@plain_kernel
+def algorithm_2_rows(rows, graph, levels, limits, work, labels, bounds):
     """Do what `augmented_rows` does by Algorithm 2 of Petterson and Caetano (2011).
 
     Where it answers with the empty labeling though that is excluded, climb out of it.
     """
-    state, work = space[0], space[4]
-    sets, reals, box = state[0], state[1], state[2]
-    box[NONEMPTY] = options[1]
+    state, nonempty = work.state, limits.nonempty
+    best = state.sets[BEST]
     for r in range(labels.shape[0]):
-        row = (rows[0][r], rows[1][r], rows[2][r])
-        begin(row[0], state, options[2])
-        while next_algorithm_2(level, state):
+        row = Row(rows.unary[r], rows.truth[r], rows.counted[r])
+        begin(row.unary, state, limits.size)
+        while next_algorithm_2(levels, state):
             tilt(row, state)
-            if len(graph) == 8:
-                cut_dense(reals[TILTED], graph, work, sets[TRIAL])
-            else:
-                cut_sparse(reals[TILTED], graph, work, sets[TRIAL])
-            tell(row, level, graph, state)
+            cut_row(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+            tell(row, levels, graph, state, nonempty)
         n_on = 0
         for i in range(labels.shape[1]):
-            n_on += sets[BEST, i]
-        if n_on == 0 and options[1] > 0.0:
-            box[VALUE] = -np.inf
-            polish(row, level, graph, state)
+            n_on += best[i]
+        if n_on == 0 and nonempty:
+            state.box[VALUE] = -np.inf
+            polish(row, levels, graph, state, nonempty)
         for i in range(labels.shape[1]):
-            labels[r, i] = sets[BEST, i]
+            labels[r, i] = best[i]
         bounds[r] = -np.inf
-        for q in range(level[0].size):
-            bounds[r] = max(bounds[r], reals[BOUND, q])
+        for q in range(levels.beta.size):
+            bounds[r] = max(bounds[r], state.reals[BOUND, q])

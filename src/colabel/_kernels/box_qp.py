@@ -6,12 +6,12 @@ Taking the coordinates in turn, each to its best value, never lowers the objecti
 left to gain is bounded by the slope: a concave function stays below its tangents.
 """
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 
 __all__ = ["box_rows"]
 
 
-@kernel
+@plain_kernel
 def box_rows(Q, points, slopes, tol, max_sweeps, gaps):
     """Solve one program a row, by coordinate ascent.
 
@@ -56,7 +56,7 @@ def box_rows(Q, points, slopes, tol, max_sweeps, gaps):
         gaps[i] = gap
 
 
-@inner_kernel
+@bare_kernel
 def _left(y, slope):
     """Return what the slope promises at the best corner of the box."""
     gain = 0.0

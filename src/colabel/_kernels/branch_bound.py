@@ -30,6 +30,12 @@ __all__ = ["definite", "is_best", "search_rows", "settle"]
 
 SWEEPS = 3
 ROUNDS = 12
+# Rows of ``start``, and columns of ``best``.
+START, NOISE = range(2)
+SCORE, UPPER = range(2)
+# Columns of ``state``: how far a search has come, and then the steps of its path.
+DEPTH, DONE, NODES = range(3)
+LABEL, SIDE, BOTH = range(3)
 
 
 @kernel
@@ -42,20 +48,20 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, bounds, st
     matrix : float64 array of shape (V, V)
         Symmetric, zero diagonal.
     start : float64 array of shape (2, r, V)
-        Unit vectors from which the relaxation climbs, and noise added before every climb.
+        Unit vectors from which the relaxation climbs, and NOISE added before every climb.
     max_nodes : int
     slack : float64 array of shape (n_rows,)
         Nodes that cannot pass the incumbent by more than this are closed.
     labels : int8 array of shape (n_rows, V)
         Incumbents; changed in place.
     best : float64 array of shape (n_rows, 2)
-        Scores of the incumbents, and an upper bound of all nodes still open (``-inf`` if none);
-        the second is written here.
+        SCORE of the incumbents, and an UPPER bound of all nodes still open (``-inf`` if none),
+        which is written here.
     bounds : float64 array of shape (n_rows, V + 1)
         Bound of the node at each depth of the current path, ``inf`` at first; changed in place.
     state : int64 array of shape (n_rows, V + 1, 3)
-        Depth, whether the search is complete, nodes so far; then for each depth: label, side, and
-        whether both sides have been entered. Labels decided beforehand are steps of which both
+        DEPTH, whether the search is DONE, NODES so far; then for each depth: LABEL, SIDE, and
+        whether BOTH sides have been entered. Labels decided beforehand are steps of which both
         sides have been entered. Changed in place.
 
     Notes
@@ -68,42 +74,48 @@ def search_rows(unary, matrix, start, max_nodes, slack, labels, best, bounds, st
     assign, free = np.empty(V, np.int8), np.empty(V, np.int64)
     field, high, low = np.empty(V), np.empty(V), np.empty(V)
     for i in range(unary.shape[0]):
-        u, steps, depth, nodes = unary[i], state[i, 1:], state[i, 0, 0], 0
+        u, steps, depth, nodes = unary[i], state[i, 1:], state[i, 0, DEPTH], 0
         bound = bounds[i]
         for s in range(r):
             for j in range(V):
-                X[s, j] = start[0, s, j]
-        while nodes < max_nodes and state[i, 0, 1] == 0:
+                X[s, j] = start[START, s, j]
+        while nodes < max_nodes and state[i, 0, DONE] == 0:
             nodes += 1
             base = _decide(u, matrix, steps, depth, assign, field, high, low)
             box = min(bound[depth], _box(matrix, base, assign, field))
             label = -1
-            if box > best[i, 0] + slack[i]:
+            if box > best[i, SCORE] + slack[i]:
                 _lean(matrix, assign, field, mean)
                 if not _round_best(u, matrix, assign, mean, labels[i], best[i]):
-                    limits = base, best[i, 0] + slack[i]
-                    open_ = _split(matrix, limits, assign, field, start[1], X, mean, free)
+                    limits = base, best[i, SCORE] + slack[i]
+                    open_ = _split(matrix, limits, assign, field, start[NOISE], X, mean, free)
                     if open_ and not _round_best(u, matrix, assign, mean, labels[i], best[i]):
                         label = _branch_label(matrix, assign, mean)
             if label >= 0:
-                steps[depth, 0], steps[depth, 2] = label, 0
-                steps[depth, 1] = 1 if mean[label] > 0.0 else 0
+                steps[depth, LABEL], steps[depth, BOTH] = label, 0
+                steps[depth, SIDE] = 1 if mean[label] > 0.0 else 0
                 depth += 1
                 bound[depth] = box
-                continue
-            while depth > 0 and steps[depth - 1, 2] == 1:
-                depth -= 1
-            if depth == 0:
-                state[i, 0, 1] = 1
             else:
-                steps[depth - 1, 1] = 1 - steps[depth - 1, 1]
-                steps[depth - 1, 2] = 1
-        state[i, 0, 0] = depth
-        state[i, 0, 2] += nodes
-        best[i, 1] = -np.inf if state[i, 0, 1] else bound[depth]
+                depth = _step_back(steps, depth)
+                state[i, 0, DONE] = depth == 0
+        state[i, 0, DEPTH] = depth
+        state[i, 0, NODES] += nodes
+        best[i, UPPER] = -np.inf if state[i, 0, DONE] else bound[depth]
         for d in range(depth):
-            if steps[d, 2] == 0:
-                best[i, 1] = max(best[i, 1], bound[d + 1])
+            if steps[d, BOTH] == 0:
+                best[i, UPPER] = max(best[i, UPPER], bound[d + 1])
+
+
+@bare_kernel
+def _step_back(steps, depth):
+    """Turn to the other side of the last step that has one left; return the depth, 0 if none."""
+    while depth > 0 and steps[depth - 1, BOTH] == 1:
+        depth -= 1
+    if depth > 0:
+        steps[depth - 1, SIDE] = 1 - steps[depth - 1, SIDE]
+        steps[depth - 1, BOTH] = 1
+    return depth
 
 
 @bare_kernel
@@ -122,7 +134,7 @@ def _decide(u, C, steps, depth, assign, field, high, low):
             low[j] += min(0.0, C[j, m])
     base = 0.0
     for d in range(depth):
-        base += _fix(C, steps[d, 0], steps[d, 1], assign, field, high, low)
+        base += _fix(C, steps[d, LABEL], steps[d, SIDE], assign, field, high, low)
     return base + settle(C, assign, field, high, low)
 
 
@@ -216,8 +228,8 @@ def _round_best(u, C, assign, mean, labels, best):
     proved = is_best(u, C, assign, trial, gain)
     if not proved:
         value += _climb(C, assign, True, trial, gain)
-    if value > best[0]:
-        best[0] = value
+    if value > best[SCORE]:
+        best[SCORE] = value
         for j in range(V):
             labels[j] = trial[j]
     return proved

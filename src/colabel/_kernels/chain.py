@@ -12,6 +12,10 @@ __all__ = ["beam_search", "branch_and_bound"]
 
 # Log-probabilities closer than this count as equal, and then fewer labels are preferred.
 TIE = 1e-13
+# Columns of what `branch_and_bound` keeps of a child, of ``proof`` and of ``reach``.
+PLACE, BIT = range(2)
+VALUE, BOUND = range(2)
+LEAST, MOST = range(2)
 
 
 @bare_kernel
@@ -140,22 +144,22 @@ def branch_and_bound(base, lower, reach, max_nodes, nonempty, labels, proof):
     # Children to be opened, the last first: place and bit, log-probability and bound.
     child, value = np.empty((2 * n_labels, 2), np.int64), np.empty((2 * n_labels, 2))
     for i in range(base.shape[0]):
-        best, count, nodes = proof[i, 0], 0, 1
+        best, count, nodes = proof[i, VALUE], 0, 1
         for v in range(n_labels):
             count += labels[i, v]
             fields[0, v] = base[i, v]
         size = _push(fields[0], reach, 0, log_p[0], child, value, 0)
         while size > 0 and nodes < max_nodes:
             size -= 1
-            t, bit, bound = child[size, 0], child[size, 1], value[size, 1]
+            t, bit, bound = child[size, PLACE], child[size, BIT], value[size, BOUND]
             n_on = on[t] + bit
             if bound < best - TIE or (bound <= best + TIE and n_on >= count):
                 continue
             if nonempty and t + 1 == n_labels and n_on == 0:
                 continue
-            y[t], on[t + 1], log_p[t + 1] = bit, n_on, value[size, 0]
+            y[t], on[t + 1], log_p[t + 1] = bit, n_on, value[size, VALUE]
             if t + 1 == n_labels:
-                best, count = value[size, 0], n_on
+                best, count = value[size, VALUE], n_on
                 for v in range(n_labels):
                     labels[i, v] = y[v]
                 continue
@@ -163,9 +167,9 @@ def branch_and_bound(base, lower, reach, max_nodes, nonempty, labels, proof):
                 fields[t + 1, v] = fields[t, v] + bit * lower[v, t]
             size = _push(fields[t + 1], reach, t + 1, log_p[t + 1], child, value, size)
             nodes += 1
-        proof[i, 0], proof[i, 1] = best, best
+        proof[i, VALUE] = proof[i, BOUND] = best
         for c in range(size):
-            proof[i, 1] = max(proof[i, 1], value[c, 1])
+            proof[i, BOUND] = max(proof[i, BOUND], value[c, BOUND])
 
 
 @bare_kernel
@@ -173,12 +177,12 @@ def _push(field, reach, t, log_p, child, value, size):
     """Put both children of a beginning of ``t`` labels on the stack, the more probable last."""
     ahead = 0.0
     for v in range(t + 1, field.size):
-        widest = max(field[v] + reach[1, v, t], -(field[v] + reach[0, v, t]))
+        widest = max(field[v] + reach[MOST, v, t], -(field[v] + reach[LEAST, v, t]))
         ahead += _log_sigmoid(widest)
     likely = 1 if field[t] > 0.0 else 0
     for bit in (1 - likely, likely):
-        child[size, 0], child[size, 1] = t, bit
-        value[size, 0] = log_p + _log_sigmoid(field[t] if bit == 1 else -field[t])
-        value[size, 1] = value[size, 0] + ahead
+        child[size, PLACE], child[size, BIT] = t, bit
+        value[size, VALUE] = log_p + _log_sigmoid(field[t] if bit == 1 else -field[t])
+        value[size, BOUND] = value[size, VALUE] + ahead
         size += 1
     return size

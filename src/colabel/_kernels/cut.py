@@ -8,24 +8,64 @@ Couplings are integers: each connected part of the label graph is scaled by a po
 leaves sixty bits for its sum, so that flows are exact, the order of additions does not matter and
 dyadic inputs keep their ties. Of the best labelings every path returns the smallest, which is
 contained in all others.
-
-``graph`` is a tuple ``(indptr, heads, mates, caps, sums, scale, weights)``: the symmetric couplings
-in CSR form with the position of each reverse arc, their integers, row sums, the scale of each
-label, and the couplings as they were. An eighth member, the integers as a (V, V) matrix, asks for
-the dense path; Numba prunes the other one, so that only what is used is compiled.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import kernel
-from colabel._kernels.cut_dense import cut_dense
-from colabel._kernels.cut_shares import empty_shares, prepare_shares
-from colabel._kernels.cut_sparse import cut_sparse
+from colabel._kernels import bare_kernel, plain_kernel
+from colabel._kernels.cut_dense import cut_dense, dense_work
+from colabel._kernels.cut_shares import prepare_shares
+from colabel._kernels.cut_sparse import cut_sparse, sparse_work
 
-__all__ = ["best_rows", "cut_workspace"]
+__all__ = [
+    "DENSE",
+    "DenseGraph",
+    "Graph",
+    "SparseGraph",
+    "best_rows",
+    "cut_row",
+    "cut_workspace",
+    "row_value",
+]
 
 
-@kernel
+class SparseGraph(NamedTuple):
+    """Symmetric couplings in CSR form, with the place of each reverse arc, for the sparse path.
+
+    ``caps`` are the couplings as integers, ``sums`` those of each label, ``scale`` what each label
+    was scaled by, and ``weights`` the couplings as they were.
+    """
+
+    indptr: np.ndarray
+    heads: np.ndarray
+    mates: np.ndarray
+    caps: np.ndarray
+    sums: np.ndarray
+    scale: np.ndarray
+    weights: np.ndarray
+
+
+class DenseGraph(NamedTuple):
+    """The same for the dense path, with ``caps`` as a (V, V) matrix besides."""
+
+    indptr: np.ndarray
+    heads: np.ndarray
+    mates: np.ndarray
+    caps: np.ndarray
+    sums: np.ndarray
+    scale: np.ndarray
+    weights: np.ndarray
+    matrix: np.ndarray
+
+
+Graph = SparseGraph | DenseGraph
+# The number of fields tells the two apart: Numba knows it, and compiles only the path taken.
+DENSE = len(DenseGraph._fields)
+
+
+@plain_kernel
 def best_rows(unary, graph, work, labels):
     """Write the smallest maximiser of each row of ``unary`` (n, V) into ``labels`` (n, V) int8.
 
@@ -34,23 +74,46 @@ def best_rows(unary, graph, work, labels):
     linear in practice.
     """
     for i in range(unary.shape[0]):
-        if len(graph) == 8:
+        # As `cut_row`; one call more would take a fifth longer to compile.
+        if len(graph) == DENSE:
             cut_dense(unary[i], graph, work, labels[i])
         else:
             cut_sparse(unary[i], graph, work, labels[i])
 
 
-def cut_workspace(graph, typical=None):
-    """Allocate what one thread needs: vectors of labels (14, V + 2), and arcs.
+@bare_kernel
+def cut_row(unary, graph, work, labels):
+    """Write the smallest maximiser for one row of unaries into ``labels``.
 
-    These are the residuals of a full matrix, or heads, residuals, mates and places of sparse arcs.
-    A matrix has shares besides, which suit a ``typical`` row of unaries (V,). Plain Python: Numba
-    takes half a second to compile an allocation.
+    A unary of ``inf`` or ``-inf`` forces its label.
     """
-    V, size = graph[0].size - 1, graph[1].size
-    vectors = np.empty((14, V + 2), np.int64)
-    if len(graph) == 8:
-        shares = empty_shares(graph)
-        prepare_shares(np.zeros(V) if typical is None else typical, shares)
-        return vectors, (np.empty(V * V, np.int64),), shares
-    return vectors, tuple(np.empty(size, np.int64) for _ in range(4))
+    if len(graph) == DENSE:
+        cut_dense(unary, graph, work, labels)
+    else:
+        cut_sparse(unary, graph, work, labels)
+
+
+@bare_kernel
+def row_value(unary, graph, labels):
+    """Return ``sum_i u_i y_i + sum_{i<j} c_ij y_i y_j``. O(arcs of the labels that are on)."""
+    indptr, heads, weights = graph.indptr, graph.heads, graph.weights
+    total = 0.0
+    for i in range(labels.size):
+        if labels[i] > 0:
+            total += unary[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                if heads[e] > i and labels[heads[e]] > 0:
+                    total += weights[e]
+    return total
+
+
+def cut_workspace(graph, typical=None):
+    """Allocate what one thread needs; shares that suit a ``typical`` row of unaries (V,).
+
+    Plain Python: Numba takes half a second to compile an allocation.
+    """
+    if len(graph) != DENSE:
+        return sparse_work(graph)
+    work = dense_work(graph)
+    prepare_shares(np.zeros(graph.sums.size) if typical is None else typical, work.shares)
+    return work

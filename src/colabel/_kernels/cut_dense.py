@@ -3,34 +3,51 @@
 Problem and ``graph``: ``colabel._kernels.cut``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from colabel._kernels import bare_kernel, inlined
-from colabel._kernels.cut_shares import proved
+from colabel._kernels.cut_shares import Shares, empty_shares, proved
 from colabel._kernels.cut_start import start
-from colabel._kernels.push_relabel import push_relabel
+from colabel._kernels.push_relabel import EXCESS, SIDE, Preflow, empty_preflow, push_relabel
 
-__all__ = ["cut_dense"]
+__all__ = ["DenseWork", "cut_dense", "dense_work"]
 
 # So few labels are decided by a flow before they are by shares.
 FEW = 24
 
 
+# Vectors of labels: rows of ``vectors``. What is on, off or open is marked by all bits of a number.
+LOW, HIGH, QUEUE, IS_ON, IS_OFF, IS_OPEN, FREE = range(7)
+
+
+class DenseWork(NamedTuple):
+    """What one thread needs for cuts of a full matrix; ``vectors`` by the names above, int64."""
+
+    shares: Shares
+    vectors: np.ndarray
+    flow: Preflow
+
+
+def dense_work(graph):
+    """Allocate for the labels of a graph with a matrix."""
+    V = graph.sums.size
+    return DenseWork(empty_shares(graph), np.empty((7, V), np.int64), empty_preflow(V))
+
+
 @inlined
 def cut_dense(unary, graph, work, labels):
-    """Write the smallest maximiser for one row of unaries into ``labels``.
-
-    A unary of ``inf`` or ``-inf`` forces its label.
-    """
-    if labels.size < FEW or not proved(unary, work[2], work[0][2], labels):
-        _flow(unary, graph, work[0], work[1][0], labels)
+    """Do what ``cut.cut_row`` does, on the dense path."""
+    if labels.size < FEW or not proved(unary, work.shares, work.vectors[QUEUE], labels):
+        _flow(unary, graph, work.vectors, work.flow, labels)
 
 
 @bare_kernel
-def _flow(unary, graph, vectors, residual, labels):
+def _flow(unary, graph, vectors, flow, labels):
     """Decide by persistency, and by a maximum flow on what that leaves open."""
-    low, high, excess = vectors[0], vectors[1], vectors[4]
-    free, side = vectors[2], vectors[5]
+    low, high, free = vectors[LOW], vectors[HIGH], vectors[FREE]
+    excess, side = flow.nodes[EXCESS], flow.nodes[SIDE]
     _settle_dense(unary, graph, vectors, labels)
     m = np.int64(0)  # a plain 0 would be compiled for by itself
     for i in range(labels.size):
@@ -38,8 +55,8 @@ def _flow(unary, graph, vectors, residual, labels):
             free[m], excess[m] = i, low[i] + high[i]
             m += 1
     if m > 0:
-        _compact_dense(graph[7], free, m, residual)
-        push_relabel(m, excess, residual, vectors, side)
+        _compact_dense(graph.matrix, free, m, flow.residual)
+        push_relabel(m, flow)
     for q in range(m):
         labels[free[q]] = side[q]
 
@@ -50,8 +67,8 @@ def _settle_dense(unary, graph, vectors, labels):
 
     ``low`` and ``high`` of labels that are fixed go on changing, so that loops have no branches.
     """
-    low, high, queue = vectors[0], vectors[1], vectors[2]
-    is_on, is_off, is_open = vectors[3], vectors[4], vectors[5]
+    low, high, queue = vectors[LOW], vectors[HIGH], vectors[QUEUE]
+    is_on, is_off, is_open = vectors[IS_ON], vectors[IS_OFF], vectors[IS_OPEN]
     V, tail, head = labels.size, 0, 0
     n_open = start(unary, graph, low, high, labels)
     if n_open == 0 or n_open == V:
@@ -62,7 +79,7 @@ def _settle_dense(unary, graph, vectors, labels):
         is_open[i] = labels[i] < 0
     for i in range(V):
         if labels[i] < 0:
-            row, up, down = graph[7][i], 0, 0
+            row, up, down = graph.matrix[i], 0, 0
             for j in range(V):
                 up += row[j] & is_on[j]
                 down += row[j] & is_off[j]
@@ -75,7 +92,7 @@ def _settle_dense(unary, graph, vectors, labels):
         labels[queue[q]] = low[queue[q]] > 0
         is_open[queue[q]] = 0
     while head < tail:
-        row, found = graph[7][queue[head]], 0
+        row, found = graph.matrix[queue[head]], 0
         on = 0 - (labels[queue[head]] == 1)
         head += 1
         for j in range(V):

@@ -22,15 +22,15 @@ couplings are to be shared out, ``sum_i S_i / 2``. So there are none if
 
 Numbers are floats in units of all couplings together. Shares must hold with a margin that is far
 above the rounding, so that what is proved is true; where they do not, a flow decides.
-``shares = (couplings, charges, vectors)``: (V, V) both, the charges being those of the common
-potentials, and vectors of labels (11, V), see their names.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import any_order, bare_kernel, kernel
+from colabel._kernels import any_order, bare_kernel, plain_kernel
 
-__all__ = ["empty_shares", "prepare_shares", "proved"]
+__all__ = ["Shares", "empty_shares", "prepare_shares", "proved"]
 
 # Rows of ``vectors``: fixed for a graph, common to all rows, and of the row at hand.
 UNIT, TOTAL, RATE, MARGIN, START, CHARGE, LOW, REST, EXCESS, POTENTIAL, STEP = range(11)
@@ -43,23 +43,30 @@ FAR, OUT = 2.0**10, 2.0**30
 SWEEPS, FIRST_SWEEPS = 12, 5
 
 
+class Shares(NamedTuple):
+    """Couplings, and charges of the common potentials, (V, V); vectors of labels by their names."""
+
+    couplings: np.ndarray
+    charges: np.ndarray
+    vectors: np.ndarray
+
+
 def empty_shares(graph):
     """Allocate what `prepare_shares` fills, for a graph with a matrix."""
-    V = graph[4].size
-    shares = graph[7] * WHOLE, np.empty((V, V)), np.zeros((11, V))
-    vectors = shares[2]
-    vectors[UNIT] = graph[5] * WHOLE
+    V = graph.sums.size
+    couplings, vectors = graph.matrix * WHOLE, np.zeros((11, V))
+    vectors[UNIT] = graph.scale * WHOLE
     total = vectors[TOTAL]
-    shares[0].sum(axis=1, out=total)
+    couplings.sum(axis=1, out=total)
     np.divide(EAGER, total, out=vectors[RATE], where=total > 0.0)
     vectors[MARGIN] = SAFE * total + HALF
-    return shares
+    return Shares(couplings, np.empty((V, V)), vectors)
 
 
-@kernel
+@plain_kernel
 def prepare_shares(unary, shares):
     """Find potentials that suit a typical row, of ``unary`` (V,). O(V^2)."""
-    couplings, charges, vectors = shares
+    couplings, charges, vectors = shares.couplings, shares.charges, shares.vectors
     lack, excess, d = vectors[LOW], vectors[EXCESS], vectors[START]
     needed, there = 0.0, 0.0
     for i in range(d.size):
@@ -114,7 +121,7 @@ def proved(unary, shares, queue, labels):
     O(V) for each of them and for each label that is charged too much, some times, and where the
     sums above refuse a proof O(V) in all; ``queue`` is working space.
     """
-    couplings, charges, vectors = shares
+    couplings, charges, vectors = shares.couplings, shares.charges, shares.vectors
     low, excess, d = vectors[LOW], vectors[EXCESS], vectors[POTENTIAL]
     n_on = _begin(unary, vectors, labels)
     if n_on > 0:

@@ -1,28 +1,55 @@
 """The best labeling of attracting labels by sparse arcs: persistency, leaves, then Dinic.
 
-Problem and ``graph``: ``colabel._kernels.cut``. Rows of ``vectors``: 0 and 1 hold ``low`` and
-``high`` (see `_settle_sparse`), 3 labels just fixed, 4 numbers of open neighbours, 5 labels with
-one open neighbour.
+Problem and ``graph``: ``colabel._kernels.cut``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.cut_start import start
-from colabel._kernels.dinic import dinic
+from colabel._kernels.dinic import (
+    EXCESS,
+    HEAD,
+    MATE,
+    RESIDUAL,
+    SIDE,
+    START,
+    Flow,
+    dinic,
+    empty_flow,
+)
 
-__all__ = ["cut_sparse"]
+__all__ = ["SparseWork", "cut_sparse", "sparse_work"]
+
+
+# Vectors of labels: rows of ``vectors``. WAITING are labels just fixed, DEGREE counts open
+# neighbours, LEAVES have one, which stands in STEM once the leaf is taken off; PEELED has the order
+# in which they were. FREE are the labels of the flow, PLACE has the place of a label among them.
+LOW, HIGH, WAITING, DEGREE, LEAVES, STEM, PEELED, FREE, PLACE = range(9)
+
+
+class SparseWork(NamedTuple):
+    """What one thread needs for cuts of sparse arcs, int64: vectors, and the places of arcs."""
+
+    vectors: np.ndarray
+    position: np.ndarray
+    flow: Flow
+
+
+def sparse_work(graph):
+    """Allocate for the labels and arcs of a graph."""
+    V, n_arcs = graph.sums.size, graph.heads.size
+    vectors, position = np.empty((9, V), np.int64), np.empty(n_arcs, np.int64)
+    return SparseWork(vectors, position, empty_flow(V, n_arcs))
 
 
 @inlined
 def cut_sparse(unary, graph, work, labels):
-    """Write the smallest maximiser for one row of unaries into ``labels``.
-
-    A unary of ``inf`` or ``-inf`` forces its label.
-    """
-    vectors = work[0]
-    low, high, excess = vectors[0], vectors[1], vectors[4]
-    free, place, side = vectors[2], vectors[3], vectors[5]
+    """Do what ``cut.cut_row`` does, on the sparse path."""
+    vectors, excess, side = work.vectors, work.flow.nodes[EXCESS], work.flow.nodes[SIDE]
+    low, high, free, place = vectors[LOW], vectors[HIGH], vectors[FREE], vectors[PLACE]
     n_peeled = _peel(graph, vectors, labels, _settle_sparse(unary, graph, vectors, labels))
     m = np.int64(0)  # a plain 0 would be compiled for by itself
     for i in range(labels.size):
@@ -31,12 +58,12 @@ def cut_sparse(unary, graph, work, labels):
             m += 1
     if m > 0:
         _compact_sparse(graph, labels, work, m)
-        dinic(m, excess, work[1], vectors, side)
+        dinic(m, work.flow)
     for q in range(m):
         labels[free[q]] = side[q]
     for q in range(n_peeled - 1, -1, -1):
-        leaf = vectors[13, q]
-        labels[leaf] = labels[vectors[12, leaf]]
+        leaf = vectors[PEELED, q]
+        labels[leaf] = labels[vectors[STEM, leaf]]
 
 
 @bare_kernel
@@ -45,12 +72,12 @@ def _settle_sparse(unary, graph, vectors, labels):
 
     ``low_i`` is the gain of label ``i`` when only labels known to be on are on, ``high_i`` when
     all that are not known to be off are. ``low > 0`` fixes 1, ``high <= 0`` fixes 0; both hold
-    for the smallest maximiser. O(arcs of the labels not fixed at once). Open neighbours are
-    counted in ``degree``; return the number of open labels that have one, listed in ``leaves``.
+    for the smallest maximiser. O(arcs of the labels not fixed at once). Return the number of open
+    labels that have one open neighbour.
     """
-    indptr, heads, caps = graph[0], graph[1], graph[3]
-    low, high, waiting = vectors[0], vectors[1], vectors[3]
-    degree, leaves = vectors[4], vectors[5]
+    indptr, heads, caps = graph.indptr, graph.heads, graph.caps
+    low, high, waiting = vectors[LOW], vectors[HIGH], vectors[WAITING]
+    degree, leaves = vectors[DEGREE], vectors[LEAVES]
     tail, n_leaves = np.int64(0), np.int64(0)
     if start(unary, graph, low, high, labels) == 0:
         return n_leaves
@@ -82,9 +109,9 @@ def _spread(graph, vectors, labels, tail, n_leaves):
 
     A label left with one open neighbour joins the ``leaves``; return how many they are.
     """
-    indptr, heads, caps = graph[0], graph[1], graph[3]
-    low, high, waiting = vectors[0], vectors[1], vectors[3]
-    degree, leaves = vectors[4], vectors[5]
+    indptr, heads, caps = graph.indptr, graph.heads, graph.caps
+    low, high, waiting = vectors[LOW], vectors[HIGH], vectors[WAITING]
+    degree, leaves = vectors[DEGREE], vectors[LEAVES]
     at = 0
     while at < tail:
         i = waiting[at]
@@ -112,13 +139,13 @@ def _peel(graph, vectors, labels, n_leaves):
     """Take off labels with one open neighbour, again and again; return how many.
 
     Such a leaf, of ``low <= 0 < high``, is on exactly when its neighbour is, and then adds
-    ``high``: the neighbour takes that over. Leaves get -2, their neighbours stand in row 12 and
-    their order in row 13 of ``vectors``. Forests vanish, of other graphs the cycles are left. A
-    leaf whose neighbour was fixed meanwhile has been fixed too. O(arcs of open labels).
+    ``high``: the neighbour takes that over. Leaves get -2. Forests vanish, of other graphs the
+    cycles are left. A leaf whose neighbour was fixed meanwhile has been fixed too. O(arcs of open
+    labels).
     """
-    indptr, heads = graph[0], graph[1]
-    low, high, waiting = vectors[0], vectors[1], vectors[3]
-    degree, leaves = vectors[4], vectors[5]
+    indptr, heads = graph.indptr, graph.heads
+    low, high, waiting = vectors[LOW], vectors[HIGH], vectors[WAITING]
+    degree, leaves = vectors[DEGREE], vectors[LEAVES]
     n_peeled = 0
     while n_leaves > 0:
         n_leaves -= 1
@@ -129,7 +156,7 @@ def _peel(graph, vectors, labels, n_leaves):
         while labels[heads[e]] != -1:
             e += 1
         j = heads[e]
-        vectors[12, i], vectors[13, n_peeled], labels[i] = j, i, -2
+        vectors[STEM, i], vectors[PEELED, n_peeled], labels[i] = j, i, -2
         n_peeled += 1
         low[j] += high[i]
         high[j] += low[i]
@@ -147,10 +174,10 @@ def _peel(graph, vectors, labels, n_leaves):
 @bare_kernel
 def _compact_sparse(graph, labels, work, m):
     """Write the arcs between open labels: starts, heads, mates and residuals."""
-    indptr, heads, mates, caps = graph[0], graph[1], graph[2], graph[3]
-    free, place, start = work[0][2], work[0][3], work[0][6]
-    head, residual = work[1][0], work[1][1]
-    mate, position = work[1][2], work[1][3]
+    indptr, heads, mates, caps = graph.indptr, graph.heads, graph.mates, graph.caps
+    free, place, position = work.vectors[FREE], work.vectors[PLACE], work.position
+    start, arcs = work.flow.nodes[START], work.flow.arcs
+    head, residual, mate = arcs[HEAD], arcs[RESIDUAL], arcs[MATE]
     p = 0
     for q in range(m):
         start[q] = p

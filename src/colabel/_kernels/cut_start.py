@@ -14,10 +14,9 @@ def start(unary, graph, low, high, labels):
     A positive unary turns a label on in every maximiser; one that all its couplings together
     cannot outweigh keeps it out of the smallest maximiser.
     """
-    sums, scale = graph[4], graph[5]
     n_open = 0
     for i in range(labels.size):
-        x = unary[i] * scale[i]
+        x = unary[i] * graph.scale[i]
         low[i] = high[i] = 0
         if unary[i] > 0.0:
             labels[i] = 1
@@ -25,7 +24,7 @@ def start(unary, graph, low, high, labels):
             labels[i] = 0
         else:
             low[i] = np.int64(np.rint(x))
-            high[i] = low[i] + sums[i]
+            high[i] = low[i] + graph.sums[i]
             labels[i] = 0 if high[i] <= 0 else -1
             n_open += high[i] > 0
     return n_open

@@ -14,7 +14,7 @@ most 1, so that the error stays below ``L`` roundings of numbers below 1. Counts
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, kernel, plain_kernel
 from colabel._kernels.mixture_parts import exp_minus_abs
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
 TAIL = 1e-20
 # Expected gains closer than this count as equal, and then fewer labels are chosen.
 TIE = 1e-13
+# Rows of the room that `_take_out_upwards` works in.
+RATIO, INVERSE, SHARE, REST = range(4)
 
 
 @kernel
@@ -110,7 +112,7 @@ def _take_out_upwards(p, q, counts, weight, some, table):
 
     Others take part with ``p = 0``, so that the loop over labels has no branches.
     """
-    ratio, inverse, share, rest = some[0], some[1], some[2], some[3]
+    ratio, inverse, share, rest = some[RATIO], some[INVERSE], some[SHARE], some[REST]
     for v in range(p.size):
         small = p[v] <= 0.5
         inverse[v] = 1.0 / q[v] if small else 1.0
@@ -135,7 +137,7 @@ def _take_out_downwards(p, q, counts, weight, table):
                 table[s, v] += weight * p[v] * rest
 
 
-@kernel
+@plain_kernel
 def support_counts(starts, members, log_p, tables, sizes, tops):
     """Fill the tables of samples whose distribution is finite.
 
@@ -240,7 +242,7 @@ def _gain_of(table, weights, k, sums, order):
     return gain
 
 
-@kernel
+@plain_kernel
 def value_by_counts(tables, sizes, tops, weights, labels, values):
     """Write the expected gain of the labeling ``labels[i]`` of each sample; see `best_by_counts`.
 

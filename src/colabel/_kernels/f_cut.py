@@ -13,31 +13,70 @@ passes ``alpha[q] + g(beta, mu) - mu q + max_h (beta[q] - beta) h``.
 Which cuts to solve is decided elsewhere (``f_family``, ``f_search``) by functions that ask for the
 next one (BETA, MU, FIXED), so that the flow code is linked, and optimised by LLVM, once only.
 
-Shared arguments: ``row = (unary, truth, counted)``; ``level = (alpha, beta, least, most, order)``
-with ``order`` sorting ``beta``; ``state = (sets, reals, box, pos)`` with the labelings FIXED (-1
-where free), TRIAL, BEST, LEFT, RIGHT in ``sets``, vectors in ``reals``, numbers in ``box`` and
-places in ``pos``, all by the names below.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from colabel._kernels import bare_kernel
-from colabel._kernels.forced_cut import row_value
+from colabel._kernels.cut import row_value
 
-__all__ = ["begin", "copy", "f_state", "measure", "polish", "tell", "tilt"]
+__all__ = [
+    "LevelArrays",
+    "Row",
+    "State",
+    "begin",
+    "copy",
+    "empty_state",
+    "measure",
+    "polish",
+    "tell",
+    "tilt",
+]
 
 # Rows of sets, of reals; entries of box, of pos. A plain number would be a type of its own to
 # functions that take a row.
 FIXED, TRIAL, BEST, LEFT, RIGHT = np.arange(5)
-TILTED, BOUND, FIELD, SCORE, HITS, COUNT, LINE, TRIED = 0, 1, 2, 3, 4, 5, 6, 7
-VALUE, CUTS, LAST_SCORE, LAST_HITS, LAST_COUNT, LAST_G = 0, 1, 2, 3, 4, 5
-TOL, NONEMPTY, MAX_CUTS, BETA, MU, FLOOR, SIZE = 6, 7, 8, 9, 10, 11, 12
-ONLY, PLACE, TOP, LEVEL, STAGE, LABEL, ROOT = 0, 1, 2, 3, 4, 5, 6
+TILTED, BOUND, FIELD, SCORE, HITS, COUNT, TRIED, LINE, LINE_AT = range(9)
+VALUE, CUTS, LAST_SCORE, LAST_HITS, LAST_COUNT, LAST_G, TOL, BETA, MU, FLOOR, SIZE = range(11)
+ONLY, PLACE, TOP, LEVEL, STAGE, LABEL, ROOT = range(7)
 
 
-def f_state(V):
+class Row(NamedTuple):
+    """A row, or several: unaries, true labels and counted labels, ([n,] V) each."""
+
+    unary: np.ndarray
+    truth: np.ndarray
+    counted: np.ndarray
+
+
+class LevelArrays(NamedTuple):
+    """What the loss adds at each level, and between which hits; ``order`` sorts ``beta``."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    order: np.ndarray
+
+
+class State(NamedTuple):
+    """What is known about a row: labelings, vectors, numbers and places by the names above.
+
+    FIXED is -1 where a label is free.
+    """
+
+    sets: np.ndarray
+    reals: np.ndarray
+    box: np.ndarray
+    pos: np.ndarray
+
+
+def empty_state(V):
     """Allocate the ``state`` of one thread."""
-    return np.empty((5, V), np.int8), np.empty((8, V + 4)), np.zeros(13), np.zeros(7, np.int64)
+    reals = np.empty((9, V + 2))
+    return State(np.empty((5, V), np.int8), reals, np.zeros(11), np.zeros(7, np.int64))
 
 
 @bare_kernel
@@ -47,7 +86,7 @@ def begin(unary, state, size):
     ``size`` is the sum of all couplings and the most that a loss can add. A unary below its
     negative keeps a label off for certain, and takes no part in any sum that matters.
     """
-    sets, reals, box = state[0], state[1], state[2]
+    sets, reals, box, pos = state.sets, state.reals, state.box, state.pos
     tol = 1e-13 * (1.0 + size)
     for i in range(unary.size):
         sets[FIXED, i] = -1
@@ -58,16 +97,16 @@ def begin(unary, state, size):
         reals[TRIED, q] = 0.0
     box[VALUE], box[CUTS], box[TOL] = -np.inf, 0.0, tol
     box[SIZE] = 0.0
-    state[3][PLACE] = state[3][TOP] = state[3][ROOT] = -1
+    pos[PLACE] = pos[TOP] = pos[ROOT] = -1
 
 
 @bare_kernel
 def tilt(row, state):
     """Write the unaries of the cut asked for; FIXED labels are forced."""
-    sets, tilted = state[0], state[1][TILTED]
-    beta, mu = state[2][BETA], state[2][MU]
+    sets, tilted = state.sets, state.reals[TILTED]
+    beta, mu = state.box[BETA], state.box[MU]
     for i in range(sets.shape[1]):
-        tilted[i] = row[0][i] + beta * row[1][i] + mu * row[2][i]
+        tilted[i] = row.unary[i] + beta * row.truth[i] + mu * row.counted[i]
         if sets[FIXED, i] >= 0:
             tilted[i] = np.inf if sets[FIXED, i] > 0 else -np.inf
 
@@ -84,25 +123,25 @@ def measure(row, graph, labels):
     """Return the score of a labeling, and how many true, counted and all labels are on."""
     hits, k, size = 0, 0, 0
     for i in range(labels.size):
-        hits += labels[i] * row[1][i]
-        k += labels[i] * row[2][i]
+        hits += labels[i] * row.truth[i]
+        k += labels[i] * row.counted[i]
         size += labels[i]
-    return row_value(row[0], graph, labels), hits, k, size
+    return row_value(row.unary, graph, labels), hits, k, size
 
 
 @bare_kernel
-def tell(row, level, graph, state):
+def tell(row, levels, graph, state, nonempty):
     """Take in the labeling of a cut: keep it if it is the best so far, lower the bounds.
 
     Best by the true objective, of equals the one with fewer labels. Where labels were fixed on
     account of one level (ONLY), no other is lowered. O(V and arcs of labels on).
     """
-    sets, bound, box = state[0], state[1][BOUND], state[2]
-    alpha, betas, only = level[0], level[1], state[3][ONLY]
+    sets, bound, box = state.sets, state.reals[BOUND], state.box
+    alpha, betas, only = levels.alpha, levels.beta, state.pos[ONLY]
     score, hits, k, size = measure(row, graph, sets[TRIAL])
     value = score + alpha[k] + betas[k] * hits
     better = value > box[VALUE] or (value == box[VALUE] and size < box[SIZE])
-    if better and (size > 0 or box[NONEMPTY] == 0.0):
+    if better and (size > 0 or not nonempty):
         box[VALUE], box[SIZE] = value, size
         copy(sets, TRIAL, BEST)
     beta, mu = box[BETA], box[MU]
@@ -113,27 +152,28 @@ def tell(row, level, graph, state):
     for q in range(alpha.size):
         if only < 0 or only == q:
             rise = betas[q] - beta
-            top = alpha[q] + g - mu * q + max(rise * level[2][q], rise * level[3][q])
+            top = alpha[q] + g - mu * q + max(rise * levels.least[q], rise * levels.most[q])
             bound[q] = min(bound[q], top)
 
 
 @bare_kernel
-def polish(row, level, graph, state):
+def polish(row, levels, graph, state, nonempty):
     """Flip the label that raises the true objective most, while one does. O(V) a flip."""
-    unary, truth, counted = row[0], row[1], row[2]
-    best, field, box = state[0][BEST], state[1][FIELD], state[2]
+    truth, counted, heads, weights = row.truth, row.counted, graph.heads, graph.weights
+    best, field, box = state.sets[BEST], state.reals[FIELD], state.box
     score, hits, on, size = measure(row, graph, best)
     for i in range(best.size):
-        field[i] = unary[i]
-        for e in range(graph[0][i], graph[0][i + 1]):
-            field[i] += graph[6][e] * best[graph[1][e]]
+        field[i] = row.unary[i]
+        for e in range(graph.indptr[i], graph.indptr[i + 1]):
+            field[i] += weights[e] * best[heads[e]]
     for _ in range(4 * best.size):
         top, flip = box[VALUE] + box[TOL], -1
         for i in range(best.size):
             sign = 1 - 2 * best[i]
             k = on + sign * counted[i]
-            value = score + sign * field[i] + level[0][k] + level[1][k] * (hits + sign * truth[i])
-            if value > top and (size + sign > 0 or box[NONEMPTY] == 0.0):
+            value = score + sign * field[i] + levels.alpha[k]
+            value += levels.beta[k] * (hits + sign * truth[i])
+            if value > top and (size + sign > 0 or not nonempty):
                 top, flip = value, i
         if flip < 0:
             break
@@ -142,6 +182,6 @@ def polish(row, level, graph, state):
         hits, on, size = hits + sign * truth[flip], on + sign * counted[flip], size + sign
         best[flip] += sign
         box[VALUE] = top
-        for e in range(graph[0][flip], graph[0][flip + 1]):
-            field[graph[1][e]] += sign * graph[6][e]
+        for e in range(graph.indptr[flip], graph.indptr[flip + 1]):
+            field[heads[e]] += sign * weights[e]
     box[SIZE] = size

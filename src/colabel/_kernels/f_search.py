@@ -3,9 +3,10 @@
 Problem and shared arguments: ``colabel._kernels.f_cut``. Levels whose bound passes the best
 labeling found are *open*. Each is bounded with the best price on its counted labels (the
 Lagrangian of Section 5.5 of Lajugie et al. 2015, corrected); a node that keeps open levels is split
-by fixing a label off and on. ``search = (nodes, tops)``: FIXED labels and bounds of the nodes to
-do; TRIED are the levels tried in this one.
+by fixing a label off and on. TRIED are the levels tried in a node.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from colabel._kernels.f_cut import (
     LEFT,
     LEVEL,
     LINE,
-    MAX_CUTS,
+    LINE_AT,
     MU,
     ONLY,
     RIGHT,
@@ -42,52 +43,66 @@ from colabel._kernels.f_cut import (
     measure,
 )
 
-__all__ = ["next_search"]
+__all__ = ["Nodes", "empty_nodes", "next_search"]
 
-NEW, PRICED, ENDED = 0, 1, 2
+NEW, PRICED, ENDED = range(3)
+# Sides of LINE, values, and LINE_AT, the levels where they are: fewer counted labels, and more.
+FEW, MANY = np.arange(2)
+
+
+class Nodes(NamedTuple):
+    """Nodes to do: their FIXED labels and the bounds of levels."""
+
+    fixed: np.ndarray
+    tops: np.ndarray
+
+
+def empty_nodes(V):
+    """Allocate for as many nodes as a path can leave behind."""
+    return Nodes(np.empty((V + 2, V), np.int8), np.empty((V + 2, V + 1)))
 
 
 @inlined
-def next_search(row, level, graph, state, search):
+def next_search(row, levels, graph, state, nodes, max_cuts):
     """Ask for the next cut and return True; False when all is closed or the limit is reached.
 
     In a node the open level with the largest bound comes first: what its cuts say often closes
     others. Nodes are done depth first, a label on before it is off.
     """
-    reals, box, pos = state[1], state[2], state[3]
+    reals, box, pos = state.reals, state.box, state.pos
     if pos[ROOT] < 0:
         pos[ROOT] = 1
         pos[TOP] = 0
         pos[LEVEL] = pos[LABEL] = -1
-    while pos[TOP] >= 0 and box[CUTS] < box[MAX_CUTS]:
-        if pos[LEVEL] >= 0 and _price(row, level, graph, state):
+    while pos[TOP] >= 0 and box[CUTS] < max_cuts:
+        if pos[LEVEL] >= 0 and _price(row, levels, graph, state):
             return True
         pos[LEVEL], pos[STAGE] = -1, NEW
         top = box[VALUE] + box[TOL]
-        for q in range(level[0].size):
+        for q in range(levels.beta.size):
             if reals[TRIED, q] == 0.0 and reals[BOUND, q] > top:
                 pos[LEVEL], top = q, reals[BOUND, q]
         if pos[LEVEL] >= 0:
             reals[TRIED, pos[LEVEL]] = 1.0
         else:
-            _branch(level, state, search)
+            _branch(levels, state, nodes)
     if pos[TOP] >= 0:
-        for q in range(level[0].size):
-            search[1][pos[TOP], q] = reals[BOUND, q]
+        for q in range(levels.beta.size):
+            nodes.tops[pos[TOP], q] = reals[BOUND, q]
     return False
 
 
 @bare_kernel
-def _price(row, level, graph, state):
+def _price(row, levels, graph, state):
     """Go on lowering the bound of the current level over the price; False when that is done.
 
     ``g(beta[q], mu) - mu q`` is convex in ``mu`` and every labeling a line below it; the next
     price is where the lines of a labeling with fewer counted labels and of one with more cross.
     A level that needs all or none of the free counted labels is one cut with these fixed.
     """
-    sets, box, pos = state[0], state[2], state[3]
-    reals = state[1]
-    q, line, stage = pos[LEVEL], reals[LINE], pos[STAGE]
+    sets, reals, box, pos = state.sets, state.reals, state.box, state.pos
+    line, at = reals[LINE], reals[LINE_AT]
+    q, stage = pos[LEVEL], pos[STAGE]
     enough = box[VALUE] + box[TOL]
     if stage == ENDED:
         copy(sets, LEFT, FIXED)
@@ -96,48 +111,49 @@ def _price(row, level, graph, state):
     stuck = stage == ENDED
     if stage == PRICED:
         stuck = box[LAST_G] - box[MU] * q <= box[FLOOR] + box[TOL] or box[LAST_COUNT] == q
-        side = 0 if box[LAST_COUNT] < q else 1
-        line[2 * side] = box[LAST_SCORE] + level[1][q] * box[LAST_HITS]
-        line[2 * side + 1] = box[LAST_COUNT]
+        side = FEW if box[LAST_COUNT] < q else MANY
+        line[side] = box[LAST_SCORE] + levels.beta[q] * box[LAST_HITS]
+        at[side] = box[LAST_COUNT]
         copy(sets, TRIAL, LEFT + side)
     elif stage == NEW:
-        _ends(row, level, graph, state)
-        if line[1] > q or line[3] < q:
+        _ends(row, levels, graph, state)
+        if at[FEW] > q or at[MANY] < q:
             reals[BOUND, q] = -np.inf
             return False
-    box[BETA], box[MU], pos[ONLY], pos[STAGE] = level[1][q], 0.0, q, ENDED
-    if stage == NEW and (line[1] == q or line[3] == q):
+    box[BETA], box[MU], pos[ONLY], pos[STAGE] = levels.beta[q], 0.0, q, ENDED
+    if stage == NEW and (at[FEW] == q or at[MANY] == q):
         for i in range(sets.shape[1]):
             sets[LEFT, i] = sets[FIXED, i]
-            if sets[FIXED, i] < 0 and row[2][i] > 0:
-                sets[FIXED, i] = 0 if line[1] == q else 1
+            if sets[FIXED, i] < 0 and row.counted[i] > 0:
+                sets[FIXED, i] = 0 if at[FEW] == q else 1
         return True
     if not stuck:
-        box[MU], pos[ONLY], pos[STAGE] = (line[0] - line[2]) / (line[3] - line[1]), -1, PRICED
-        box[FLOOR] = line[0] + box[MU] * (line[1] - q)
-        stuck = level[0][q] + box[FLOOR] > enough
+        box[MU] = (line[FEW] - line[MANY]) / (at[MANY] - at[FEW])
+        box[FLOOR] = line[FEW] + box[MU] * (at[FEW] - q)
+        pos[ONLY], pos[STAGE] = -1, PRICED
+        stuck = levels.alpha[q] + box[FLOOR] > enough
     if stuck and pos[LABEL] < 0:
         pos[LABEL] = _splitter(graph, sets, stage == ENDED)
     return not stuck
 
 
 @bare_kernel
-def _ends(row, level, graph, state):
+def _ends(row, levels, graph, state):
     """Set the lines to begin with: value and level of the fewest and of the most labels.
 
     At the root the labeling that the nested family holds for this level replaces one of them.
     """
-    sets, reals, pos = state[0], state[1], state[3]
-    q, line = pos[LEVEL], reals[LINE]
-    for side in range(2):
+    sets, reals, pos = state.sets, state.reals, state.pos
+    q, line, at = pos[LEVEL], reals[LINE], reals[LINE_AT]
+    for side in (FEW, MANY):
         for i in range(sets.shape[1]):
             sets[LEFT + side, i] = sets[FIXED, i] if sets[FIXED, i] >= 0 else side
         score, hits, on, _ = measure(row, graph, sets[LEFT + side])
-        line[2 * side], line[2 * side + 1] = score + level[1][q] * hits, on
-    if pos[ROOT] > 0 and line[1] < q < line[3] and reals[COUNT, q] != q:
-        side = 0 if reals[COUNT, q] < q else 2
-        line[side] = reals[SCORE, q] + level[1][q] * reals[HITS, q]
-        line[side + 1] = reals[COUNT, q]
+        line[side], at[side] = score + levels.beta[q] * hits, on
+    if pos[ROOT] > 0 and at[FEW] < q < at[MANY] and reals[COUNT, q] != q:
+        side = FEW if reals[COUNT, q] < q else MANY
+        line[side] = reals[SCORE, q] + levels.beta[q] * reals[HITS, q]
+        at[side] = reals[COUNT, q]
 
 
 @bare_kernel
@@ -146,32 +162,32 @@ def _splitter(graph, sets, any_free):
     best, label = -1.0, -1
     for i in range(sets.shape[1]):
         if sets[FIXED, i] < 0 and (any_free or sets[LEFT, i] != sets[RIGHT, i]):
-            size = graph[4][i] / graph[5][i]
+            size = graph.sums[i] / graph.scale[i]
             if size > best:
                 best, label = size, i
     return label
 
 
 @bare_kernel
-def _branch(level, state, search):
+def _branch(levels, state, nodes):
     """Split the node if a level is open, else drop it; take up the next one."""
-    sets, reals, pos = state[0], state[1], state[3]
-    nodes, tops, enough = search[0], search[1], state[2][VALUE] + state[2][TOL]
+    sets, reals, pos, fixed, tops = state.sets, state.reals, state.pos, nodes.fixed, nodes.tops
+    enough = state.box[VALUE] + state.box[TOL]
     top, label, n_open = pos[TOP], pos[LABEL], 0
-    for q in range(level[0].size):
+    for q in range(levels.beta.size):
         n_open += reals[BOUND, q] > enough
     if n_open > 0 and label >= 0:
-        for i in range(nodes.shape[1]):
-            nodes[top, i] = nodes[top + 1, i] = sets[FIXED, i]
-        for q in range(level[0].size):
+        for i in range(fixed.shape[1]):
+            fixed[top, i] = fixed[top + 1, i] = sets[FIXED, i]
+        for q in range(levels.beta.size):
             tops[top, q] = tops[top + 1, q] = reals[BOUND, q]
-        nodes[top, label], nodes[top + 1, label] = 0, 1
+        fixed[top, label], fixed[top + 1, label] = 0, 1
         top += 1
     else:
         top -= 1
     pos[TOP], pos[LEVEL], pos[LABEL], pos[ROOT] = top, -1, -1, 0
     if top >= 0:
-        for i in range(nodes.shape[1]):
-            sets[FIXED, i] = nodes[top, i]
-        for q in range(level[0].size):
+        for i in range(fixed.shape[1]):
+            sets[FIXED, i] = fixed[top, i]
+        for q in range(levels.beta.size):
             reals[BOUND, q], reals[TRIED, q] = tops[top, q], 0.0

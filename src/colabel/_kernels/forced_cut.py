@@ -7,24 +7,9 @@ what is left. The problem and ``graph`` are those of ``colabel._kernels.cut``.
 import numpy as np
 
 from colabel._kernels import bare_kernel, kernel
-from colabel._kernels.cut_dense import cut_dense
-from colabel._kernels.cut_sparse import cut_sparse
+from colabel._kernels.cut import cut_row, row_value
 
-__all__ = ["other_rows", "row_value"]
-
-
-@bare_kernel
-def row_value(unary, graph, labels):
-    """Return ``sum_i u_i y_i + sum_{i<j} c_ij y_i y_j``. O(arcs of the labels that are on)."""
-    indptr, heads, weights = graph[0], graph[1], graph[6]
-    total = 0.0
-    for i in range(labels.size):
-        if labels[i] > 0:
-            total += unary[i]
-            for e in range(indptr[i], indptr[i + 1]):
-                if heads[e] > i and labels[heads[e]] > 0:
-                    total += weights[e]
-    return total
+__all__ = ["other_rows"]
 
 
 @kernel
@@ -48,10 +33,7 @@ def other_rows(unary, graph, work, avoid, nonempty, labels):
                 forced[first] = -np.inf if avoid[r, first] > 0 else np.inf
             if second >= 0:
                 forced[second] = np.inf
-            if len(graph) == 8:
-                cut_dense(forced, graph, work, trial)
-            else:
-                cut_sparse(forced, graph, work, trial)
+            cut_row(forced, graph, work, trial)
             count, value = 0, row_value(unary[r], graph, trial)
             for i in range(V):
                 count += trial[i]
@@ -94,8 +76,8 @@ def _most(unary, graph, i, state):
     if state > 0:
         return -unary[i]
     total = unary[i]
-    for e in range(graph[0][i], graph[0][i + 1]):
-        total += graph[6][e]
+    for e in range(graph.indptr[i], graph.indptr[i + 1]):
+        total += graph.weights[e]
     return total
 
 

@@ -7,7 +7,7 @@ and every sample uses the same ones, so that its draws do not depend on its neig
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
+from colabel._kernels import bare_kernel, kernel
 
 __all__ = ["gibbs", "tally"]
 
@@ -66,7 +66,7 @@ def gibbs(base, effects, cuts, n_burn, draws, means):
             means[i, v] /= drawn
 
 
-@inner_kernel
+@bare_kernel
 def _flip(y, field, effects, label):
     """Change one label, and what it adds to the others."""
     sign = 1.0 - 2.0 * y[label]
@@ -111,7 +111,7 @@ def tally(draws, counts, sizes):
         sizes[i] = size
 
 
-@inner_kernel
+@bare_kernel
 def _slot_of(draws, j, slots):
     """Return the slot of draw ``j``: that of an equal one before it, else an empty one."""
     code = 0

@@ -1,19 +1,19 @@
 """Sums over labelings in which few labels are on: each label that is on is visited, no other."""
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, plain_kernel
 
 __all__ = ["label_sums"]
 
 
-@kernel
+@plain_kernel
 def label_sums(rows, Z, weight, queue, first, second):
     """Add ``X' diag(weight) Z`` to ``first`` (d, V) and ``Z' diag(weight) Z`` to ``second`` (V, V).
 
-    ``rows = (indptr, indices, data)`` is ``X`` in CSR form, ``Z`` (n, V) in {0, 1}; ``queue`` (V,)
-    int64 is working space. O(n V + sum over samples of on (entries + on)), where ``on`` counts the
-    labels that are on.
+    ``rows`` is ``X`` as SparseRows, ``Z`` (n, V) in {0, 1}; ``queue`` (V,) int64 is working
+    space. O(n V + sum over samples of on (entries + on)), where ``on`` counts the labels that are
+    on.
     """
-    indptr, indices, data = rows
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
     for n in range(Z.shape[0]):
         n_on = _list_on(Z[n], queue)
         for a in range(n_on):

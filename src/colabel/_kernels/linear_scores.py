@@ -1,37 +1,59 @@
 """Scores of labels by a linear model, for samples in CSR form.
 
-``rows = (indptr, indices, data, ...)``; ``W`` (d + 1, V), of which the last row is that of the
-constant feature.
+``W`` is (d + 1, V), the last row being that of the constant feature.
 """
 
-from colabel._kernels import inner_kernel, kernel
+from typing import NamedTuple
 
-__all__ = ["score_row", "score_rows"]
+import numpy as np
+
+from colabel._kernels import bare_kernel, plain_kernel
+
+__all__ = ["SparseRows", "score_row", "score_rows", "write_row"]
 
 
-@kernel
+class SparseRows(NamedTuple):
+    """Samples in CSR form."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+
+
+@plain_kernel
 def score_rows(rows, W, constant, order, out):
     """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
     for r in range(order.size):
         score_row(rows, W, constant, order[r], out[r])
 
 
-@inner_kernel
+@bare_kernel
 def score_row(rows, W, constant, n, scores):
     """Write the unary scores of sample ``n``."""
+    indices, data = rows.indices, rows.data
     for v in range(scores.size):
         scores[v] = constant * W[W.shape[0] - 1, v]
-    e, end = rows[0][n], rows[0][n + 1]
+    e, end = rows.indptr[n], rows.indptr[n + 1]
     # Four entries between reading a score and writing it, added in the same order.
     while e + 3 < end:
-        x, y, z, t = rows[2][e], rows[2][e + 1], rows[2][e + 2], rows[2][e + 3]
-        a, b = W[rows[1][e]], W[rows[1][e + 1]]
-        c, d = W[rows[1][e + 2]], W[rows[1][e + 3]]
+        x, y, z, t = data[e], data[e + 1], data[e + 2], data[e + 3]
+        a, b, c, d = W[indices[e]], W[indices[e + 1]], W[indices[e + 2]], W[indices[e + 3]]
         for v in range(scores.size):
             scores[v] = scores[v] + x * a[v] + y * b[v] + z * c[v] + t * d[v]
         e += 4
     while e < end:
-        x, a = rows[2][e], W[rows[1][e]]
+        x, a = data[e], W[indices[e]]
         for v in range(scores.size):
             scores[v] += x * a[v]
         e += 1
+
+
+@bare_kernel
+def write_row(rows, W, constant, n, change):
+    """Add ``x_n change'`` to ``W``."""
+    for v in range(change.size):
+        W[W.shape[0] - 1, v] += constant * change[v]
+    for e in range(rows.indptr[n], rows.indptr[n + 1]):
+        x, d = rows.data[e], rows.indices[e]
+        for v in range(change.size):
+            W[d, v] += x * change[v]

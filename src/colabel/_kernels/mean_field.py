@@ -8,12 +8,12 @@ function of its field ``u_l + sum_k C_lk m_k``: taking labels in turn, the objec
 
 import numpy as np
 
-from colabel._kernels import kernel
+from colabel._kernels import plain_kernel
 
 __all__ = ["mean_field_rows"]
 
 
-@kernel
+@plain_kernel
 def mean_field_rows(matrix, order, means, fields, tol, max_sweeps, sweeps):
     """Take the labels of each row in turn until no mean moves by more than ``tol``.
 

@@ -1,19 +1,28 @@
 """The labelings kept by a search: the best ``m`` so far, and what is too poor to join them.
 
 They are ordered by log-probability; values within ``TIE`` count as equal, and then fewer labels
-come first. ``best`` is the tuple ``(labels, values, nonempty)`` of arrays of shape (m, L) and
-(m,), ``-inf`` marking places not yet taken.
+come first.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from colabel._kernels import bare_kernel
 
-__all__ = ["close_labels", "count_on", "goal_of", "hopeless", "offer"]
+__all__ = ["Best", "close_labels", "count_on", "goal_of", "hopeless", "offer"]
 
 TIE = 1e-13
 # Products smaller than this may have been rounded to 0; nothing is closed on their account.
 UNDERFLOW = 1e-290
+
+
+class Best(NamedTuple):
+    """Labelings (m, L), values (m,), -inf where a place is free, and if the empty one is barred."""
+
+    labels: np.ndarray
+    values: np.ndarray
+    nonempty: bool
 
 
 @bare_kernel
@@ -28,9 +37,9 @@ def count_on(state):
 @bare_kernel
 def offer(state, value, best):
     """Insert a labeling among the best, in order, unless it is known, barred or too poor."""
-    labels, values, nonempty = best[0], best[1], best[2]
+    labels, values = best.labels, best.values
     last, on = values.size - 1, count_on(state)
-    if (nonempty and on == 0) or not _ahead(value, on, values[last], labels[last]):
+    if (best.nonempty and on == 0) or not _ahead(value, on, values[last], labels[last]):
         return
     for j in range(values.size):
         if values[j] > -np.inf and _same(labels[j], state):
@@ -66,9 +75,8 @@ def _ahead(value, on, known_value, known):
 @bare_kernel
 def goal_of(best, peak):
     """Return what must be reached to join the best: a share of ``exp(peak)``, and its labels."""
-    labels, values = best[0], best[1]
-    gap = values[-1] - peak
-    return np.exp(gap if gap < 700.0 else 700.0), count_on(labels[-1])
+    gap = best.values[-1] - peak
+    return np.exp(gap if gap < 700.0 else 700.0), count_on(best.labels[-1])
 
 
 @bare_kernel

@@ -8,6 +8,8 @@ Labelings wait as bits in 64-bit words, in one pool for all components: a pairin
 component orders its own, and a hash table holds the pairs (component, labeling) seen.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from colabel._kernels import bare_kernel, inner_kernel, kernel
@@ -17,6 +19,19 @@ __all__ = ["ranked_lists"]
 
 # Labelings that may have been enqueued: the memory bound of one sample, besides max_pops.
 POOL = 1 << 21
+# Columns of ``proof``.
+VALUE, BOUND = range(2)
+# Columns of ``links``: component, first child, next sibling.
+OWNER, CHILD, SIBLING = range(3)
+
+
+class Pool(NamedTuple):
+    """Labelings as words, their keys, the links of the heaps, and the hash table."""
+
+    words: np.ndarray
+    keys: np.ndarray
+    links: np.ndarray
+    table: np.ndarray
 
 
 @kernel
@@ -47,22 +62,18 @@ def ranked_lists(log_weights, logits, nonempty, max_pops, labels, proof):
     factors, some = np.empty((n_components, 2 * n_labels)), np.empty(n_labels)
     for i in range(n_samples):
         n = keep_components(log_weights[i], logits[i], n_labels, kept, head, factors, some)
-        mixture = (logits[i], kept[:n], head[:n])
-        proof[i, 0], proof[i, 1] = _one_sample(mixture, nonempty, max_pops, labels[i])
+        found = _one_sample(logits[i], kept[:n], head[:n], nonempty, max_pops, labels[i])
+        proof[i, VALUE], proof[i, BOUND] = found
 
 
 @inner_kernel
-def _one_sample(mixture, nonempty, max_pops, labeling):
+def _one_sample(logits, kept, head, nonempty, max_pops, labeling):
     """Run Algorithm 2; return the best log-probability found and a bound."""
-    logits, kept, head = mixture[0], mixture[1], mixture[2]
     n_kept, n_labels = kept.size, labeling.size
     signs, joint, shares = np.empty(n_labels), np.empty(n_kept), np.empty(n_kept)
     place, tops = np.empty(n_kept), np.empty(n_kept, np.int64)
-    pool, size, words = (
-        _new_pool(4096, n_labels),
-        np.int64(0),
-        np.empty(_n_words(n_labels), np.uint64),
-    )
+    pool, words = _new_pool(4096, n_labels), np.empty(_n_words(n_labels), np.uint64)
+    size = np.int64(0)
     for k in range(n_kept):
         place[k], tops[k] = head[k], -1
         _prefer(logits[kept[k]], words)
@@ -77,9 +88,9 @@ def _one_sample(mixture, nonempty, max_pops, labeling):
             if pops >= max_pops or size + n_labels > POOL:
                 return best, max(best, _log_sum(place, shares))
             pops += 1
-            if size + n_labels > pool[1].size:
+            if size + n_labels > pool.keys.size:
                 pool = _grown(pool, size)
-            size = _find_next_highest(pool, (size, k), tops, place, logits[kept[k]], signs, words)
+            size = _find_next_highest(pool, size, k, tops, place, logits[kept[k]], signs, words)
             charge(logits, kept, head, signs, joint)
             p = _log_sum(joint, shares)
             if p > best and not (nonempty and _empty(signs)):
@@ -138,33 +149,33 @@ def _prefer(logits, words):
 
 @inner_kernel
 def _new_pool(capacity, n_labels):
-    """Allocate words, keys, links (component, first child, next sibling) and the hash table."""
+    """Allocate a pool for so many labelings."""
     table = np.empty(4 * capacity, np.int64)
     for slot in range(table.size):
         table[slot] = -1
     words = np.empty((capacity, _n_words(n_labels)), np.uint64)
-    return words, np.empty(capacity), np.empty((capacity, 3), np.int64), table
+    return Pool(words, np.empty(capacity), np.empty((capacity, 3), np.int64), table)
 
 
 @inner_kernel
 def _grown(pool, size):
     """Return the pool with room for as many again."""
-    words, keys, links = pool[0], pool[1], pool[2]
-    new = _new_pool(2 * keys.size, 64 * words.shape[1])
+    words, links = pool.words, pool.links
+    new = _new_pool(2 * pool.keys.size, 64 * words.shape[1])
     for i in range(size):
-        new[3][_find(new, links[i, 0], words[i])] = i
-        new[1][i] = keys[i]
+        new.table[_find(new, links[i, OWNER], words[i])] = i
+        new.keys[i] = pool.keys[i]
         for w in range(words.shape[1]):
-            new[0][i, w] = words[i, w]
-        for j in range(3):
-            new[2][i, j] = links[i, j]
+            new.words[i, w] = words[i, w]
+        for j in range(links.shape[1]):
+            new.links[i, j] = links[i, j]
     return new
 
 
 @bare_kernel
 def _find(pool, owner, words):
     """Return the hash table's slot of a labeling of a component, or the free one for it."""
-    known, links, table = pool[0], pool[2], pool[3]
+    known, links, table = pool.words, pool.links, pool.table
     mask = np.uint64(table.size - 1)
     code = np.uint64(owner) * np.uint64(0x9E3779B97F4A7C15)
     for w in range(words.size):
@@ -173,7 +184,7 @@ def _find(pool, owner, words):
     slot = np.int64(code & mask)
     while table[slot] >= 0:
         i = table[slot]
-        same = links[i, 0] == owner
+        same = links[i, OWNER] == owner
         for w in range(words.size):
             same = same and known[i, w] == words[w]
         if same:
@@ -185,17 +196,16 @@ def _find(pool, owner, words):
 @bare_kernel
 def _enqueue(pool, size, owner, key, words, tops):
     """Add a labeling to a component's heap; return the heap's new top, -1 if it was seen before."""
-    known, keys = pool[0], pool[1]
-    links, table = pool[2], pool[3]
+    links, table = pool.links, pool.table
     slot = _find(pool, owner, words)
     if table[slot] >= 0:
         return -1
     table[slot] = size
     for w in range(words.size):
-        known[size, w] = words[w]
-    keys[size] = key
-    links[size, 0], links[size, 1], links[size, 2] = owner, -1, -1
-    return _meld(keys, links, tops[owner], size)
+        pool.words[size, w] = words[w]
+    pool.keys[size] = key
+    links[size, OWNER], links[size, CHILD], links[size, SIBLING] = owner, -1, -1
+    return _meld(pool.keys, links, tops[owner], size)
 
 
 @bare_kernel
@@ -205,41 +215,39 @@ def _meld(keys, links, a, b):
         return max(a, b)
     if keys[b] > keys[a]:
         a, b = b, a
-    links[b, 2], links[a, 1] = links[a, 1], b
+    links[b, SIBLING], links[a, CHILD] = links[a, CHILD], b
     return a
 
 
 @bare_kernel
 def _dequeue(pool, top):
     """Take the top off a heap; return the top of what is left (-1: nothing)."""
-    keys, links = pool[1], pool[2]
-    pairs, node = np.int64(-1), links[top, 1]
+    keys, links = pool.keys, pool.links
+    pairs, node = np.int64(-1), links[top, CHILD]
     while node >= 0:
-        other = links[node, 2]
-        following = links[other, 2] if other >= 0 else -1
+        other = links[node, SIBLING]
+        following = links[other, SIBLING] if other >= 0 else -1
         pair = _meld(keys, links, node, other)
-        links[pair, 2] = pairs
+        links[pair, SIBLING] = pairs
         pairs, node = pair, following
     whole = np.int64(-1)
     while pairs >= 0:
-        following = links[pairs, 2]
+        following = links[pairs, SIBLING]
         whole = _meld(keys, links, whole, pairs)
         pairs = following
     return whole
 
 
 @bare_kernel
-def _find_next_highest(pool, where, tops, place, logits, signs, words):
+def _find_next_highest(pool, size, k, tops, place, logits, signs, words):
     """Dequeue a component's next labeling into ``signs``, enqueue its neighbours (lines 16-22).
 
-    ``where`` is the pool's size and the component ``k``. Return the new size of the pool;
-    ``tops[k]`` is -1 when the list has come to its end.
+    Return the new size of the pool; ``tops[k]`` is -1 when the list has come to its end.
     """
-    size, k = where[0], where[1]
     top = tops[k]
-    place[k] = pool[1][top]
+    place[k] = pool.keys[top]
     for w in range(words.size):
-        words[w] = pool[0][top, w]
+        words[w] = pool.words[top, w]
     tops[k] = _dequeue(pool, top)
     for v in range(logits.size):
         bit = np.uint64(1) << np.uint64(v & 63)

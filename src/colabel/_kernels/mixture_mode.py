@@ -8,11 +8,14 @@ so far is closed, and a label with both sides closed ends the node. Equally prob
 searched until none of fewer labels can be left.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from colabel._kernels import bare_kernel, inlined, kernel
+from colabel._kernels import bare_kernel, inlined, plain_kernel
 from colabel._kernels.mixture_best import (
     UNDERFLOW,
+    Best,
     close_labels,
     count_on,
     goal_of,
@@ -21,35 +24,76 @@ from colabel._kernels.mixture_best import (
 )
 from colabel._kernels.mixture_parts import charge, keep_components, look_ahead, peak_and_shares
 
-__all__ = ["top_labelings", "workspace"]
+__all__ = ["SearchWork", "top_labelings", "workspace"]
+
+
+# Columns of ``proof``.
+BOUND, NODES = range(2)
+
+
+class _Mixture(NamedTuple):
+    """Logits of a sample, and tables of the components kept: see `keep_components`."""
+
+    logits: np.ndarray
+    kept: np.ndarray
+    head: np.ndarray
+    factors: np.ndarray
+
+
+class _Vectors(NamedTuple):
+    """Bounds for each label off and on; of components; signs of labels, and labels closed."""
+
+    up: np.ndarray
+    shares: np.ndarray
+    joint: np.ndarray
+    signs: np.ndarray
+    closed: np.ndarray
+
+
+class _Free(NamedTuple):
+    """Free labels, and the tables of the components for them alone, next to one another."""
+
+    labels: np.ndarray
+    factors: np.ndarray
+    columns: np.ndarray
+
+
+class _Stack(NamedTuple):
+    """Nodes to open: what is left of each component, values of free labels, and bounds."""
+
+    joints: np.ndarray
+    states: np.ndarray
+    bounds: np.ndarray
+
+
+class SearchWork(NamedTuple):
+    """What `top_labelings` works in; ``state`` is the labels settled, -1 if free."""
+
+    kept: np.ndarray
+    head: np.ndarray
+    factors: np.ndarray
+    vectors: _Vectors
+    state: np.ndarray
+    free: _Free
+    stack: _Stack
 
 
 def workspace(n_components, n_labels):
-    """Allocate the arrays that `top_labelings` works in: O(K L + L^2), for one thread."""
+    """Allocate a `SearchWork` of O(K L + L^2), for one thread."""
     K, L = n_components, n_labels
-    sample = (
+    closed, free = np.empty((2, L), np.int64)
+    return SearchWork(
         np.empty(K, np.int64),
         np.empty(K),
         np.empty((K, 2 * L)),
-        np.empty(2 * L),
-        np.empty(K),
-        np.empty(K),
-        np.empty(L),
-        np.empty(L, np.int64),
+        _Vectors(np.empty(2 * L), np.empty(K), np.empty(K), np.empty(L), closed),
         np.empty(L, np.int8),
+        _Free(free, np.empty((K, 2 * L)), np.empty((L, K))),
+        _Stack(np.empty((L + 2, K)), np.empty((L + 2, L), np.int8), np.empty(L + 2)),
     )
-    tree = (
-        np.empty(L, np.int64),
-        np.empty((K, 2 * L)),
-        np.empty((L, K)),
-        np.empty((L + 2, K)),
-        np.empty((L + 2, L), np.int8),
-        np.empty(L + 2),
-    )
-    return sample, tree
 
 
-@kernel
+@plain_kernel
 def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values, proof):
     """Find the ``m`` most probable labelings of each sample.
 
@@ -61,7 +105,7 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
         Leave the empty labeling out.
     max_nodes : int
         Nodes to open per sample.
-    work : tuple
+    work : SearchWork
         Made by `workspace`, and not used by another thread meanwhile.
     labels : int8 array of shape (n, m, L)
         Filled in place; ``m`` is at most the number of labelings.
@@ -77,10 +121,9 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
     opened (components below 1e-18 of the ``m``-th best are left out). The GIL is released:
     blocks of samples may be done by threads.
     """
-    sample, tree = work[0], work[1]
-    kept, head, factors = sample[0], sample[1], sample[2]
-    up, shares, joint = sample[3], sample[4], sample[5]
-    signs, closed, state = sample[6], sample[7], sample[8]
+    kept, head, factors, state = work.kept, work.head, work.factors, work.state
+    up, shares, joint = work.vectors.up, work.vectors.shares, work.vectors.joint
+    signs, closed = work.vectors.signs, work.vectors.closed
     spare = 0
     while (1 << spare) < values.shape[1] + nonempty and spare < state.size:
         spare += 1
@@ -88,38 +131,40 @@ def top_labelings(log_weights, logits, nonempty, max_nodes, work, labels, values
         for j in range(values.shape[1]):
             values[i, j] = -np.inf
         n = keep_components(log_weights[i], logits[i], spare, kept, head, factors, up)
-        mixture = (logits[i], kept[:n], head[:n], factors)
-        work = (up, shares[:n], joint[:n], signs, closed)
-        best = (labels[i], values[i], nonempty)
-        _first_guesses(mixture, work, state, best)
-        proof[i, 0], proof[i, 1] = -np.inf, 0.0
-        if _settle(mixture, work, state, best):
-            proof[i, 0], proof[i, 1] = _search(mixture, work, tree, state, best, max_nodes)
+        mixture = _Mixture(logits[i], kept[:n], head[:n], factors)
+        vectors = _Vectors(up, shares[:n], joint[:n], signs, closed)
+        best = Best(labels[i], values[i], nonempty)
+        _first_guesses(mixture, vectors, state, best)
+        proof[i, BOUND], proof[i, NODES] = -np.inf, 0.0
+        if _settle(mixture, vectors, state, best):
+            proof[i, BOUND], proof[i, NODES] = _search(
+                mixture, vectors, work, state, best, max_nodes
+            )
 
 
 @inlined
-def _first_guesses(mixture, work, state, best):
+def _first_guesses(mixture, vectors, state, best):
     """Offer a vote of the components, climbed by EM; then its neighbours, if more are wanted.
 
     Given ``y`` with responsibilities ``rho_k``, the labeling ``y_l = [sum_k rho_k t_kl > 0]`` is
     at least as probable as ``y`` (the M step of EM with ``y`` as the parameter). Neighbours differ
     from the last labeling in one label; the most promising are offered, as many as are wanted.
     """
-    head, factors = mixture[2], mixture[3]
-    up, shares, signs = work[0], work[1], work[3]
-    peak_and_shares(head, shares)
+    factors, up = mixture.factors, vectors.up
+    shares, signs = vectors.shares, vectors.signs
+    peak_and_shares(mixture.head, shares)
     look_ahead(shares, factors, up)
     for v in range(state.size):
         signs[v] = 1.0 if up[state.size + v] > up[v] else -1.0
-    climbs, flips, label = 4, min(state.size, best[1].size), -1
+    climbs, flips, label = 4, min(state.size, best.values.size), -1
     while True:
-        _offer_signs(mixture, work, state, best)
+        _offer_signs(mixture, vectors, state, best)
         climbs -= 1
-        if climbs > 0 and _climb(mixture, work, state):
+        if climbs > 0 and _climb(mixture, vectors, state):
             continue
         if label >= 0:
             signs[label] *= -1.0
-        elif best[1].size > 1 or best[1][0] == -np.inf:
+        elif best.values.size > 1 or best.values[0] == -np.inf:
             for v in range(state.size):
                 signs[v] = 1.0 if state[v] == 1 else -1.0
             look_ahead(shares, factors, up)
@@ -144,23 +189,22 @@ def _next_flip(signs, up):
 
 
 @inlined
-def _offer_signs(mixture, work, state, best):
+def _offer_signs(mixture, vectors, state, best):
     """Offer the labeling of ``signs`` and leave its responsibilities, unscaled, in ``shares``."""
-    logits, kept, head = mixture[0], mixture[1], mixture[2]
-    shares, joint, signs = work[1], work[2], work[3]
-    charge(logits, kept, head, signs, joint)
-    peak, total = peak_and_shares(joint, shares)
+    joint, signs = vectors.joint, vectors.signs
+    charge(mixture.logits, mixture.kept, mixture.head, signs, joint)
+    peak, total = peak_and_shares(joint, vectors.shares)
     for v in range(state.size):
         state[v] = signs[v] > 0.0
     offer(state, peak + np.log(total), best)
 
 
 @bare_kernel
-def _climb(mixture, work, state):
+def _climb(mixture, vectors, state):
     """Make one EM step from ``shares`` to ``signs``; tell whether it left ``state``."""
-    logits, kept = mixture[0], mixture[1]
-    up, shares, signs = work[0], work[1], work[3]
-    pull = up[: state.size]
+    logits, kept = mixture.logits, mixture.kept
+    shares, signs = vectors.shares, vectors.signs
+    pull = vectors.up[: state.size]
     for v in range(pull.size):
         pull[v] = 0.0
     for j in range(kept.size):
@@ -176,24 +220,22 @@ def _climb(mixture, work, state):
 
 
 @inlined
-def _settle(mixture, work, state, best):
+def _settle(mixture, vectors, state, best):
     """Close label values before the search; tell whether anything is left to search.
 
     ``state`` becomes the labels settled (-1: free), ``joint`` what they leave of each component.
     """
-    logits, kept = mixture[0], mixture[1]
-    head, factors = mixture[2], mixture[3]
-    up, shares, joint = work[0], work[1], work[2]
-    signs, closed = work[3], work[4]
+    up, shares, joint = vectors.up, vectors.shares, vectors.joint
+    signs, closed = vectors.signs, vectors.closed
     for v in range(state.size):
         signs[v], state[v] = 0.0, -1
     while True:
-        charge(logits, kept, head, signs, joint)
+        charge(mixture.logits, mixture.kept, mixture.head, signs, joint)
         peak, total = peak_and_shares(joint, shares)
         goal, on = goal_of(best, peak), count_on(state)
         if hopeless(total, on, goal):
             return False
-        look_ahead(shares, factors, up)
+        look_ahead(shares, mixture.factors, up)
         n_closed = close_labels(up, on, goal, state, closed)
         if n_closed <= 0:
             return n_closed == 0
@@ -202,50 +244,48 @@ def _settle(mixture, work, state, best):
 
 
 @inlined
-def _search(mixture, work, tree, state, best, max_nodes):
+def _search(mixture, vectors, work, state, best, max_nodes):
     """Search the free labels depth first; return a bound on what is left and the nodes opened.
 
     The free labels' tables are copied next to one another first.
     """
-    logits, kept, factors = mixture[0], mixture[1], mixture[3]
-    up, shares = work[0], work[1]
-    joint, closed = work[2], work[4]
-    free, some_factors, columns = tree[0], tree[1], tree[2]
-    joints, states, bounds = tree[3], tree[4], tree[5]
-    n_free, n_labels = 0, state.size
+    logits, kept, factors = mixture.logits, mixture.kept, mixture.factors
+    free, some_factors, columns = work.free.labels, work.free.factors, work.free.columns
+    stack, n_free, n_labels = work.stack, 0, state.size
     for v in range(n_labels):
         if state[v] < 0:
             free[n_free] = v
             n_free += 1
     for k in range(kept.size):
-        joints[0, k] = joint[k]
+        stack.joints[0, k] = vectors.joint[k]
         for j in range(n_free):
             some_factors[k, j] = factors[k, free[j]]
             some_factors[k, n_free + j] = factors[k, n_labels + free[j]]
             columns[j, k] = logits[kept[k], free[j]]
     for j in range(n_free):
-        states[0, j] = -1
-    tables = (some_factors, columns, up[: 2 * n_free], shares, closed)
-    bounds[0] = np.inf
+        stack.states[0, j] = -1
+    tables = _Free(free[:n_free], some_factors, columns)
+    up = vectors.up[: 2 * n_free]
+    vectors = _Vectors(up, vectors.shares, vectors.joint, vectors.signs, vectors.closed)
+    stack.bounds[0] = np.inf
     depth, nodes = np.int64(0), 0  # a literal 0 would be compiled for by itself
     while depth >= 0:
         if nodes >= max_nodes:
             break
         nodes += 1
-        depth += _open(tables, (joints, states, bounds), depth, state, free[:n_free], best)
+        depth += _open(tables, vectors, stack, depth, state, best)
     bound = -np.inf
     for d in range(depth + 1):
-        bound = bounds[d] if bounds[d] > bound else bound
+        bound = stack.bounds[d] if stack.bounds[d] > bound else bound
     return bound, nodes
 
 
 @inlined
-def _open(tables, stack, depth, state, free, best):
+def _open(free, vectors, stack, depth, state, best):
     """Open the last node: close it (-1), or put its two children in its place (+1)."""
-    factors, columns, up = tables[0], tables[1], tables[2]
-    shares, closed = tables[3], tables[4]
-    joints, states, bounds = stack[0], stack[1], stack[2]
-    joint, values = joints[depth, : shares.size], states[depth, : free.size]
+    up, shares, closed = vectors.up, vectors.shares, vectors.closed
+    bounds, labels = stack.bounds, free.labels
+    joint, values = stack.joints[depth, : shares.size], stack.states[depth, : labels.size]
     settled = count_on(state)
     while True:
         peak, total = peak_and_shares(joint, shares)
@@ -255,17 +295,17 @@ def _open(tables, stack, depth, state, free, best):
         if hopeless(total, on, goal):
             return -1
         if _complete(values):
-            _offer_leaf(values, bounds[depth], state, free, best)
+            _offer_leaf(values, bounds[depth], state, labels, best)
             return -1
-        look_ahead(shares, factors, up)
+        look_ahead(shares, free.factors, up)
         n_closed = close_labels(up, on, goal, values, closed)
         if n_closed < 0:
             return -1
         for j in range(n_closed):
-            _set_label(joint, columns[closed[j]], values[closed[j]])
+            _set_label(joint, free.columns[closed[j]], values[closed[j]])
         if n_closed == 0:
             break
-    _branch(columns, up, stack, depth, peak, shares.size)
+    _branch(free.columns, up, stack, depth, peak, shares.size)
     return 1
 
 
@@ -302,7 +342,7 @@ def _offer_leaf(values, value, state, free, best):
 @bare_kernel
 def _branch(columns, up, stack, depth, peak, n_kept):
     """Split a node on the label whose sides have the lowest bounds (in sum); the better is last."""
-    joints, states, bounds = stack[0], stack[1], stack[2]
+    joints, states, bounds = stack.joints, stack.states, stack.bounds
     n_free = up.size // 2
     split, lowest = -1, np.inf
     for v in range(n_free):

@@ -2,23 +2,47 @@
 
 Batches are small, so that what a library of arrays spends on calls would be most of the time. All
 weights are one vector, ``W1`` (d, h), ``b1`` (h,), ``W2`` (h, L) and ``b2`` (L,), one after the
-other; so is their gradient. ``state`` holds four such vectors: the weights, their gradient, and the
-two running means of Adam.
+other; so is their gradient.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from colabel._kernels import any_order, bare_kernel, inner_kernel, kernel
 from colabel._kernels.mixture_parts import exp_minus_abs
 
-__all__ = ["dense_epoch", "sparse_epoch"]
+__all__ = ["Descent", "dense_epoch", "sparse_epoch"]
 
 # Decay of Adam's two means, and what keeps its steps finite (Kingma and Ba 2015).
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 
 
+# Rows of ``state``: all weights, their gradient, and the two running means of Adam.
+THETA, GRADIENT, MEAN, SQUARE = range(4)
+
+
+class Descent(NamedTuple):
+    """Rows of a batch, learning rate, weight decay, and whether Adam or plain descent steps."""
+
+    batch_size: int
+    rate: float
+    decay: float
+    adam: bool
+
+
+class _Layers(NamedTuple):
+    """The hidden layer and its slopes, the outputs and theirs, and room for powers of either."""
+
+    hidden: np.ndarray
+    below: np.ndarray
+    outputs: np.ndarray
+    delta: np.ndarray
+    power: np.ndarray
+
+
 @kernel
-def dense_epoch(Z, on, share, order, state, settings):
+def dense_epoch(Z, on, share, order, state, descent, n_steps):
     """Take a step of descent for each batch of rows; return the mean loss as it went along.
 
     Parameters
@@ -31,59 +55,64 @@ def dense_epoch(Z, on, share, order, state, settings):
         Batches are cut from it.
     state : float64 array of shape (4, d h + h + h L + L)
         Weights, gradient, and the means of Adam; changed.
-    settings : float64 array of shape (5,)
-        Rows of a batch, learning rate, weight decay, 1 for Adam and 0 for plain descent, and steps
-        taken so far; the last is brought up to date.
+    descent : Descent
+    n_steps : int
+        Steps taken before.
 
     Notes
     -----
     O(n h (d + L)) for products of matrices, and O((d + L) h) a batch for its step.
     """
-    (n, d), size = Z.shape, min(int(settings[0]), Z.shape[0])
+    (n, d), size = Z.shape, min(descent.batch_size, Z.shape[0])
     n_hidden = (state.shape[1] - on.shape[1]) // (d + 1 + on.shape[1])
     batch, layers, total = np.empty((size, d), Z.dtype), _layers(size, n_hidden, on), 0.0
-    W1, upper = state[0, : d * n_hidden], state[0, d * n_hidden :]
-    G1, slopes = state[1, : d * n_hidden], state[1, d * n_hidden :]
+    W1, upper = state[THETA, : d * n_hidden], state[THETA, d * n_hidden :]
+    G1, slopes = state[GRADIENT, : d * n_hidden], state[GRADIENT, d * n_hidden :]
     for start in range(0, n, size):
         rows = order[start : start + size]
-        X, hidden, below = batch[: rows.size], layers[0][: rows.size], layers[1][: rows.size]
+        X, k = batch[: rows.size], rows.size
+        hidden, below = layers.hidden[:k], layers.below[:k]
         for i in range(rows.size):
             for j in range(d):
                 X[i, j] = Z[rows[i], j]
         np.dot(X, W1.reshape(d, n_hidden), hidden)
         total += _propagate(layers, rows, on, share, upper, slopes)
         np.dot(X.T, below, G1.reshape(d, n_hidden))
-        _descend(state, settings)
+        n_steps += 1
+        _descend(state, descent, n_steps)
     return total / n
 
 
 @kernel
-def sparse_epoch(csr, shift, on, share, order, state, settings):
+def sparse_epoch(Z, shift, on, share, order, state, descent, n_steps):
     """Do as ``dense_epoch`` does for rows ``Z - shift``, ``Z`` sparse.
 
     Parameters
     ----------
-    csr : tuple of arrays
-        Values, columns and starts of rows.
+    Z : SparseRows
     shift : float64 array of shape (d,)
-    on, share, order, state, settings
+    on, share, order, state, descent, n_steps
         As in ``dense_epoch``.
 
     Notes
     -----
     O(h (nnz + n L)), and O((d + L) h) a batch.
     """
-    (values, columns, starts), n, d = csr, on.shape[0], shift.size
+    values, columns, starts = Z.data, Z.indices, Z.indptr
+    n, d = on.shape[0], shift.size
     n_hidden = (state.shape[1] - on.shape[1]) // (d + 1 + on.shape[1])
-    size, total = min(int(settings[0]), n), 0.0
+    size, total = min(descent.batch_size, n), 0.0
     layers = _layers(size, n_hidden, on)
-    W1, upper = state[0, : d * n_hidden].reshape(d, n_hidden), state[0, d * n_hidden :]
-    G1, slopes = state[1, : d * n_hidden].reshape(d, n_hidden), state[1, d * n_hidden :]
+    W1, upper = state[THETA, : d * n_hidden].reshape(d, n_hidden), state[THETA, d * n_hidden :]
+    G1, slopes = (
+        state[GRADIENT, : d * n_hidden].reshape(d, n_hidden),
+        state[GRADIENT, d * n_hidden :],
+    )
     for start in range(0, n, size):
         rows = order[start : start + size]
         base = -np.dot(shift, W1)
         for i in range(rows.size):
-            unit = layers[0][i]
+            unit = layers.hidden[i]
             unit[:] = base
             for place in range(starts[rows[i]], starts[rows[i] + 1]):
                 _add(values[place], W1[columns[place]], unit)
@@ -93,15 +122,15 @@ def sparse_epoch(csr, shift, on, share, order, state, settings):
                 G1[j, u] = -shift[j] * slopes[u]
         for i in range(rows.size):
             for place in range(starts[rows[i]], starts[rows[i] + 1]):
-                _add(values[place], layers[1][i], G1[columns[place]])
-        _descend(state, settings)
+                _add(values[place], layers.below[i], G1[columns[place]])
+        n_steps += 1
+        _descend(state, descent, n_steps)
     return total / n
 
 
 @inner_kernel
 def _layers(size, n_hidden, on):
-    """Return room for the hidden layer, the outputs, the slopes of both, and powers of either."""
-    return (
+    return _Layers(
         np.empty((size, n_hidden), on.dtype),
         np.empty((size, n_hidden), on.dtype),
         np.empty((size, on.shape[1]), on.dtype),
@@ -118,8 +147,8 @@ def _propagate(layers, rows, on, share, upper, slopes):
     sum of the rows' losses.
     """
     k, n_labels = rows.size, on.shape[1]
-    hidden, below, outputs = layers[0][:k], layers[1][:k], layers[2][:k]
-    delta, power, h = layers[3][:k], layers[4], layers[0].shape[1]
+    hidden, below, outputs = layers.hidden[:k], layers.below[:k], layers.outputs[:k]
+    delta, power, h = layers.delta[:k], layers.power, layers.hidden.shape[1]
     top = h + h * n_labels
     W2, G2 = upper[h:top].reshape(h, n_labels), slopes[h:top].reshape(h, n_labels)
     _squash(hidden, upper[:h], power)
@@ -207,18 +236,17 @@ def _add(factor, row, out):
         out[v] += factor * row[v]
 
 
-@inner_kernel
-def _descend(state, settings):
+@bare_kernel
+def _descend(state, descent, n_steps):
     """Take a step against the gradient of the loss and of half the squared weights' penalty."""
-    rate, decay = settings[1], settings[2]
-    settings[4] += 1.0
-    if settings[3] > 0.0:
-        rate /= 1.0 - BETA_1 ** settings[4]
-        unbiased = 1.0 / (1.0 - BETA_2 ** settings[4])
-        _adam(state[0], state[1], state[2], state[3], rate, decay, unbiased)
+    rate, decay, theta, gradient = descent.rate, descent.decay, state[THETA], state[GRADIENT]
+    if descent.adam:
+        rate /= 1.0 - BETA_1 ** float(n_steps)
+        unbiased = 1.0 / (1.0 - BETA_2 ** float(n_steps))
+        _adam(theta, gradient, state[MEAN], state[SQUARE], rate, decay, unbiased)
     else:
-        for j in range(state.shape[1]):
-            state[0, j] -= rate * (state[1, j] + decay * state[0, j])
+        for j in range(theta.size):
+            theta[j] -= rate * (gradient[j] + decay * theta[j])
 
 
 @any_order

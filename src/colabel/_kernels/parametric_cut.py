@@ -1,16 +1,38 @@
 """All cuts of a family: attracting labels with one price added to every unary."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from colabel._kernels import bare_kernel, kernel
-from colabel._kernels.cut_dense import cut_dense
-from colabel._kernels.cut_sparse import cut_sparse
+from colabel._kernels.cut import cut_row
 
-__all__ = ["parametric_rows"]
+__all__ = ["Blocks", "empty_blocks", "parametric_rows"]
+
+
+class Blocks(NamedTuple):
+    """Labels by time of entry, their places, labels to be moved; and a stack of blocks to do.
+
+    A block has a first place, a last, and bounds on its price.
+    """
+
+    order: np.ndarray
+    place: np.ndarray
+    moved: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def empty_blocks(V):
+    """Allocate for one thread."""
+    ends, prices = np.empty((2, V + 2), np.int64), np.empty((2, V + 2))
+    return Blocks(*np.empty((3, V), np.int64), *ends, *prices)
 
 
 @kernel
-def parametric_rows(unary, graph, work, order, spans, entry):
+def parametric_rows(unary, graph, work, blocks, entry):
     """Write the price from which on each label is on: (n, V).
 
     The smallest maximisers of ``s(y) + mu |y|``, with ``s`` the score of ``colabel._kernels.cut``,
@@ -18,74 +40,68 @@ def parametric_rows(unary, graph, work, order, spans, entry):
     of Lajugie et al. 2015, corrected; Chambolle and Darbon 2009): a block of labels enters at once,
     at minus its mean gain, unless a cut at that price takes a part of it; then the part enters
     before the rest. At most 2 V cuts on shrinking blocks. Exact but for rounding.
-
-    ``order`` (3, V) int64 and ``spans`` (V + 2, 4) are workspaces: labels by time of entry, their
-    places, labels to be moved; blocks to do, as first and last place and bounds on the price.
     """
-    V = unary.shape[1]
+    V, order, place = unary.shape[1], blocks.order, blocks.place
     tilted, trial = np.empty(V), np.empty(V, np.int8)
     for r in range(unary.shape[0]):
         for i in range(V):
-            order[0, i] = order[1, i] = i
+            order[i] = place[i] = i
         top = 0
-        spans[0, 0], spans[0, 1], spans[0, 2], spans[0, 3] = 0, V, -np.inf, np.inf
+        blocks.first[0], blocks.last[0], blocks.low[0], blocks.high[0] = 0, V, -np.inf, np.inf
         while top >= 0:
-            first, last = int(spans[top, 0]), int(spans[top, 1])
-            price = -_gain(unary[r], graph, order, first, last) / (last - first)
-            price = min(max(price, spans[top, 2]), spans[top, 3])
+            first, last = blocks.first[top], blocks.last[top]
+            price = -_gain(unary[r], graph, order, place, first, last) / (last - first)
+            price = min(max(price, blocks.low[top]), blocks.high[top])
             n_part = 0
             if last - first > 1:
                 for p in range(V):
-                    i = order[0, p]
+                    i = order[p]
                     tilted[i] = unary[r, i] + price
                     if p < first or p >= last:
                         tilted[i] = np.inf if p < first else -np.inf
-                if len(graph) == 8:
-                    cut_dense(tilted, graph, work, trial)
-                else:
-                    cut_sparse(tilted, graph, work, trial)
-                n_part = _part(order, trial, first, last)
+                cut_row(tilted, graph, work, trial)
+                n_part = _part(order, place, blocks.moved, trial, first, last)
             if n_part == 0 or n_part == last - first:
                 for p in range(first, last):
-                    entry[r, order[0, p]] = price
+                    entry[r, order[p]] = price
                 top -= 1
                 continue
-            spans[top + 1, 0], spans[top + 1, 1] = first, first + n_part
-            spans[top + 1, 2], spans[top + 1, 3] = spans[top, 2], price
-            spans[top, 0], spans[top, 2] = first + n_part, price
+            blocks.first[top + 1], blocks.last[top + 1] = first, first + n_part
+            blocks.low[top + 1], blocks.high[top + 1] = blocks.low[top], price
+            blocks.first[top], blocks.low[top] = first + n_part, price
             top += 1
 
 
 @bare_kernel
-def _gain(unary, graph, order, first, last):
+def _gain(unary, graph, order, place, first, last):
     """Return what turning on the labels of a block adds, those before it being on."""
     total = 0.0
     for p in range(first, last):
-        i = order[0, p]
+        i = order[p]
         total += unary[i]
-        for e in range(graph[0][i], graph[0][i + 1]):
-            place = order[1, graph[1][e]]
-            if place < first:
-                total += graph[6][e]
-            elif place < last:
-                total += 0.5 * graph[6][e]
+        for e in range(graph.indptr[i], graph.indptr[i + 1]):
+            there = place[graph.heads[e]]
+            if there < first:
+                total += graph.weights[e]
+            elif there < last:
+                total += 0.5 * graph.weights[e]
     return total
 
 
 @bare_kernel
-def _part(order, trial, first, last):
+def _part(order, place, moved, trial, first, last):
     """Move the labels of a block that are on in ``trial`` to its front; return how many."""
     n_on, n_off = 0, 0
     for p in range(first, last):
-        i = order[0, p]
+        i = order[p]
         if trial[i] > 0:
-            order[0, first + n_on] = i
+            order[first + n_on] = i
             n_on += 1
         else:
-            order[2, n_off] = i
+            moved[n_off] = i
             n_off += 1
     for q in range(n_off):
-        order[0, first + n_on + q] = order[2, q]
+        order[first + n_on + q] = moved[q]
     for p in range(first, last):
-        order[1, order[0, p]] = p
+        place[order[p]] = p
     return n_on

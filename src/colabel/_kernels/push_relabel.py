@@ -1,29 +1,47 @@
 """Maximum preflow on a dense graph with implicit terminals (Goldberg and Tarjan 1988)."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from colabel._kernels import bare_kernel
 
-__all__ = ["push_relabel"]
+__all__ = ["EXCESS", "SIDE", "Preflow", "empty_preflow", "push_relabel"]
+
+
+# Vectors of nodes, but COUNT of distances: rows of ``nodes``.
+EXCESS, SIDE, DIST, QUEUE, WAITS, COUNT, CURRENT, ORDER, REST = range(9)
+
+
+class Preflow(NamedTuple):
+    """A flow problem on at most ``V`` nodes, and what solving it needs; all int64.
+
+    Residual capacities of ``m`` nodes, (m, m), lie row after row in ``residual``; ``nodes`` has
+    rows by the names above.
+    """
+
+    residual: np.ndarray
+    nodes: np.ndarray
+
+
+def empty_preflow(V):
+    """Allocate for ``V`` nodes."""
+    return Preflow(np.empty(V * V, np.int64), np.empty((9, V + 2), np.int64))
 
 
 @bare_kernel
-def push_relabel(m, excess, residual, vectors, side):
+def push_relabel(m, flow):
     """Mark in ``side`` the smallest source side of a minimum cut.
 
-    As `dinic`, with the (m, m) residual capacities in ``residual`` row after row. Flow runs from
-    the sink to the source: what then still reaches the source is the smallest source side, and no
-    second phase is needed. First in, first out, with current arcs, gaps, and distances found anew
-    every ``m`` relabels; O(m^3). Exact on integers. Rows 6 to 12 of ``vectors`` are working space.
+    As `dinic`, with a full matrix. Flow runs from the sink to the source: what then still reaches
+    the source is the smallest source side, and no second phase is needed. First in, first out, with
+    current arcs, gaps, and distances found anew every ``m`` relabels; O(m^3). Exact on integers.
     """
-    dist, queue, waits = vectors[6], vectors[7], vectors[8]
-    count, current = vectors[9], vectors[12]
-    far, at, n_wait = m + 1, 0, 0
-    for i in range(m):
-        excess[i] = -excess[i]
-        waits[i] = excess[i] > 0
-        if excess[i] > 0:
-            queue[n_wait] = i
-            n_wait += 1
-    relabels = _distances(m, excess, residual, vectors)
+    residual, excess, dist = flow.residual, flow.nodes[EXCESS], flow.nodes[DIST]
+    queue, waits = flow.nodes[QUEUE], flow.nodes[WAITS]
+    count, current, side = flow.nodes[COUNT], flow.nodes[CURRENT], flow.nodes[SIDE]
+    far, at, n_wait = m + 1, 0, _turn_round(m, excess, waits, queue)
+    relabels = _distances(m, flow)
     while n_wait > 0:
         i = queue[at]
         at = (at + 1) * (at + 1 < m)
@@ -34,11 +52,11 @@ def push_relabel(m, excess, residual, vectors, side):
             goal = dist[i] - 1
             while j < m:
                 if dist[j] == goal and row[j] > 0:
-                    flow = min(left, row[j])
-                    row[j] -= flow
-                    residual[j * m + i] += flow
-                    excess[j] += flow
-                    left -= flow
+                    pushed = min(left, row[j])
+                    row[j] -= pushed
+                    residual[j * m + i] += pushed
+                    excess[j] += pushed
+                    left -= pushed
                     if excess[j] > 0 and waits[j] == 0:
                         waits[j] = 1
                         spot = at + n_wait
@@ -50,18 +68,38 @@ def push_relabel(m, excess, residual, vectors, side):
             if left > 0:
                 relabels += 1
                 j = 0
-                count[goal + 1] -= 1
-                dist[i] = min(far, 1 + _nearest(m, row, dist))
-                count[dist[i]] += 1
-                if count[goal + 1] == 0:
-                    _close_gap(m, goal + 1, dist, count)
+                _relabel(m, i, row, dist, count)
         current[i] = j
         excess[i] = left
         if relabels >= m:
-            relabels = _distances(m, excess, residual, vectors)
-    _distances(m, excess, residual, vectors)
+            relabels = _distances(m, flow)
+    _distances(m, flow)
     for i in range(m):
         side[i] = dist[i] < far
+
+
+@bare_kernel
+def _turn_round(m, excess, waits, queue):
+    """Exchange source and sink; list the nodes that hold something, and return how many."""
+    n_wait = 0
+    for i in range(m):
+        excess[i] = -excess[i]
+        waits[i] = excess[i] > 0
+        if excess[i] > 0:
+            queue[n_wait] = i
+            n_wait += 1
+    return n_wait
+
+
+@bare_kernel
+def _relabel(m, i, row, dist, count):
+    """Raise a node over the nearest one that it can push to."""
+    before = dist[i]
+    count[before] -= 1
+    dist[i] = min(m + 1, 1 + _nearest(m, row, dist))
+    count[dist[i]] += 1
+    if count[before] == 0:
+        _close_gap(m, before, dist, count)
 
 
 @bare_kernel
@@ -84,13 +122,14 @@ def _close_gap(m, gap, dist, count):
 
 
 @bare_kernel
-def _distances(m, excess, residual, vectors):
+def _distances(m, flow):
     """Set ``dist`` to the exact distance from the sink, ``m + 1`` out of reach, and count them.
 
     All arcs of a label are to be looked at again. Return 0, the relabels since.
     """
-    dist, count, current = vectors[6], vectors[9], vectors[12]
-    order, rest = vectors[10], vectors[11]
+    residual, excess, dist = flow.residual, flow.nodes[EXCESS], flow.nodes[DIST]
+    count, current = flow.nodes[COUNT], flow.nodes[CURRENT]
+    order, rest = flow.nodes[ORDER], flow.nodes[REST]
     tail, n_rest = 0, 0
     for i in range(m + 2):
         count[i] = 0

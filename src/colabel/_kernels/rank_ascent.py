@@ -16,6 +16,9 @@ from colabel._kernels import kernel
 
 __all__ = ["ascend_block", "pair_losses"]
 
+# Columns of ``counts``: labels on and off.
+ON, OFF = range(2)
+
 
 @kernel
 def ascend_block(gram, scores, labels, counts, starts, caps, alpha, sweeps):
@@ -51,7 +54,7 @@ def ascend_block(gram, scores, labels, counts, starts, caps, alpha, sweeps):
     step = np.zeros(width)
     for _ in range(sweeps):
         for i in range(n):
-            n_on, n_off, place = counts[i, 0], counts[i, 1], starts[i]
+            n_on, n_off, place = counts[i, ON], counts[i, OFF], starts[i]
             step[:] = 0.0
             f, norm, cap, moved = scores[i], gram[i, i], caps[i], False
             for p in range(n_on):
@@ -98,7 +101,7 @@ def pair_losses(scores, labels, counts):
     n = scores.shape[0]
     out = np.zeros(n)
     for i in range(n):
-        n_on, n_off, total = counts[i, 0], counts[i, 1], 0.0
+        n_on, n_off, total = counts[i, ON], counts[i, OFF], 0.0
         for p in range(n_on):
             for q in range(n_on, n_on + n_off):
                 total += max(0.0, 1.0 - scores[i, labels[i, p]] + scores[i, labels[i, q]])

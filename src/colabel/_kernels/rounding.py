@@ -150,7 +150,7 @@ def prefix(unary, matrix, order, truth, table, nonempty, labels, field):
         _add(field, matrix[j], ON)
 
 
-@inner_kernel
+@bare_kernel
 def climb(unary, matrix, truth, table, nonempty, labels, field):
     """Flip the label that gains most until none does; a label that gains nothing is turned off.
 
@@ -164,22 +164,10 @@ def climb(unary, matrix, truth, table, nonempty, labels, field):
         size += labels[j]
         hits += labels[j] * truth[j]
         scale = max(scale, abs(field[j]))
-    loss = np.zeros(4)
     for _ in range(10 * V + 100):
-        _loss_steps(table, hits, size - hits, loss)
         fixed = nonempty and size == 1
-        best, flip = 1e-14 * scale, -1
-        for j in range(V):
-            if labels[j] == 0:
-                gain = field[j] + loss[truth[j]]
-            elif fixed:
-                continue
-            else:
-                gain = loss[2 + truth[j]] - field[j]
-                if flip < 0 and 0.0 <= gain <= best:
-                    best, flip = gain, j
-            if gain > best:
-                best, flip = gain, j
+        steps = _loss_steps(table, hits, size - hits)
+        flip = _best_flip(field, truth, labels, steps, fixed, 1e-14 * scale)
         if flip < 0 and fixed:
             # The last label cannot be turned off, but another may stand in for it.
             flip = _better_single(unary, truth, table, labels)
@@ -276,13 +264,35 @@ def _better_single(unary, truth, table, labels):
 
 
 @bare_kernel
-def _loss_steps(table, hits, false, loss):
-    """Write what the loss gains: a false or a true label turned on, a false or a true one off."""
+def _best_flip(field, truth, labels, steps, fixed, best):
+    """Return the label that gains most, or loses nothing by being turned off; -1 if there is none.
+
+    Only gains above ``best`` count as gains. Where ``fixed``, no label is turned off.
+    """
+    (false_on, true_on, false_off, true_off), flip = steps, -1
+    for j in range(labels.size):
+        if labels[j] == 0:
+            gain = field[j] + (true_on if truth[j] else false_on)
+        elif fixed:
+            continue
+        else:
+            gain = (true_off if truth[j] else false_off) - field[j]
+            if flip < 0 and 0.0 <= gain <= best:
+                best, flip = gain, j
+        if gain > best:
+            best, flip = gain, j
+    return flip
+
+
+@bare_kernel
+def _loss_steps(table, hits, false):
+    """Return what the loss gains: a false or a true label turned on, a false or a true one off."""
     now = table[hits, false]
-    loss[0] = table[hits, false + 1] - now if false + 1 < table.shape[1] else 0.0
-    loss[1] = table[hits + 1, false] - now if hits + 1 < table.shape[0] else 0.0
-    loss[2] = table[hits, false - 1] - now if false > 0 else 0.0
-    loss[3] = table[hits - 1, false] - now if hits > 0 else 0.0
+    false_on = table[hits, false + 1] - now if false + 1 < table.shape[1] else 0.0
+    true_on = table[hits + 1, false] - now if hits + 1 < table.shape[0] else 0.0
+    false_off = table[hits, false - 1] - now if false > 0 else 0.0
+    true_off = table[hits - 1, false] - now if hits > 0 else 0.0
+    return false_on, true_on, false_off, true_off
 
 
 @bare_kernel

@@ -13,12 +13,16 @@ eigenvector. By weak duality ``sum_i c_i^2 / (4 (gaps_i + t)) + (t - d_0) S`` bo
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, kernel, plain_kernel
 
 __all__ = ["sphere_rows", "sphere_sizes"]
 
+# Columns of ``size_terms``, and of ``row_terms``.
+BETA, RADIUS2, LOWEST, SLOPE, CONSTANT, USE = range(6)
+SUM, HITS, GUESS = range(3)
 
-@kernel
+
+@plain_kernel
 def sphere_rows(C, gaps, lowest, radius2, X, value):
     """Maximise ``c'x - x'Dx`` over ``|x|^2 = radius2`` for each row ``c`` of ``C``.
 
@@ -86,17 +90,16 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
         top, t, t_best = -np.inf, 0.0, 0.0
         for turn in range(2 * size_terms.shape[0]):
             # From the size expected outwards: guess, guess + 1, guess - 1, guess + 2, ...
-            k = int(row_terms[i, 2]) + ((turn + 1) // 2 if turn % 2 else -(turn // 2))
+            k = int(row_terms[i, GUESS]) + ((turn + 1) // 2 if turn % 2 else -(turn // 2))
             if k < 0 or k >= size_terms.shape[0]:
                 continue
-            beta, radius2, slope = size_terms[k, 0], size_terms[k, 1], size_terms[k, 3]
-            if size_terms[k, 5] == 0.0:
+            beta, slope = size_terms[k, BETA], size_terms[k, SLOPE]
+            radius2 = size_terms[k, RADIUS2]
+            if size_terms[k, USE] == 0.0:
                 if not prune:
                     bounds[i, k] = -np.inf
                 continue
-            share = beta / (m + 1)
-            constant = share * (row_terms[i, 0] + slope * row_terms[i, 1])
-            constant += size_terms[k, 4] - size_terms[k, 2]
+            constant = _constant(size_terms[k], row_terms[i], m)
             if prune and t > 0.0:
                 cheap = _weighted(C[i], G[i], E, slope, beta, inverse)
                 if constant + 0.25 * cheap + t * radius2 <= top:
@@ -107,8 +110,7 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                     c[j] = C[i, j] + slope * G[i, j] - beta * E[j]
                 t = _root(c, gaps, radius2, t)
                 found += _dual(c, gaps, t) + t * radius2
-                for j in range(m):
-                    inverse[j] = 1.0 / (gaps[j] + t) if t > 0.0 else 0.0
+                _invert(gaps, t, inverse)
             if not prune:
                 bounds[i, k] = found
             if found > top or (found == top and k < best[i]):
@@ -117,13 +119,22 @@ def sphere_sizes(C, G, E, gaps, size_terms, row_terms, bounds, X):
                     winner[j] = c[j]
         if prune:
             bounds[i, 0] = top
-        radius2 = size_terms[best[i], 1]
-        if radius2 > 0.0:
-            _point(winner, gaps, t_best, radius2, X[i])
-        else:
-            for j in range(m):
-                X[i, j] = 0.0
+        _point(winner, gaps, t_best, size_terms[best[i], RADIUS2], X[i])
     return best
+
+
+@bare_kernel
+def _constant(size, row, m):
+    """Return what the score of a size has besides the sphere problem."""
+    constant = size[BETA] / (m + 1) * (row[SUM] + size[SLOPE] * row[HITS])
+    return constant + (size[CONSTANT] - size[LOWEST])
+
+
+@bare_kernel
+def _invert(gaps, t, inverse):
+    """Write ``1 / (gaps + t)``, 0 for a multiplier of 0."""
+    for j in range(gaps.size):
+        inverse[j] = 1.0 / (gaps[j] + t) if t > 0.0 else 0.0
 
 
 @bare_kernel
@@ -221,6 +232,10 @@ def _dual(c, gaps, t):
 def _point(c, gaps, t, radius2, x):
     """Write the maximiser to ``x``; in the hard case the missing length goes to the first."""
     length2 = 0.0
+    if radius2 <= 0.0:
+        for i in range(x.size):
+            x[i] = 0.0
+        return
     for i in range(c.size):
         w = gaps[i] + t
         x[i] = 0.5 * c[i] / w if w > 0.0 else 0.0

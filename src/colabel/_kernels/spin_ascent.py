@@ -5,218 +5,217 @@ couplings are a dense matrix ``C = -4 A``, and a unary score is that of the feat
 the couplings of its label. The feature of a pair tells whether its labels differ, so the inner
 product of two labelings' features depends on the number of labels in which they differ alone: a
 step between labelings costs a count of bits for each labeling known. Features and couplings are
-touched once before and once after.
-
-``theta = (W, C, degree)``: (D + 1, V), (V, V) and the sums of the rows of ``C``. ``numbers =
-(lambda, constant, steps, enough, kappa^2)``. Signs are not looked after here.
+touched once before and once after. Signs are not looked after here.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import inner_kernel, kernel
-from colabel._kernels.linear_scores import score_row
-from colabel._kernels.plane_ascent import (
-    CONSTANT,
-    ENOUGH,
-    LAMBDA,
-    STEPS,
+from colabel._kernels import bare_kernel, plain_kernel
+from colabel._kernels.linear_scores import score_row, write_row
+from colabel._kernels.planes import (
+    Slots,
     activate,
-    ascent_workspace,
+    best_known,
+    empty_slots,
+    find_room,
     load_plane,
-    write_row,
+    remember,
+    select_pair,
+    shift_weight,
 )
 from colabel._kernels.rounding import climb
 
-__all__ = ["ascend_spins", "spin_workspace"]
+__all__ = ["SpinTheta", "SpinWork", "ascend_spins", "spin_workspace"]
 
-KAPPA2 = 4
+
+class SpinTheta(NamedTuple):
+    """Weights (D + 1, V), couplings (V, V), sums of their rows, and the square of kappa."""
+
+    W: np.ndarray
+    C: np.ndarray
+    degree: np.ndarray
+    kappa2: float
+
+
+class SpinWork(NamedTuple):
+    """Vectors of labels; then of planes: values, which are active, what weight has moved."""
+
+    scores: np.ndarray
+    change: np.ndarray
+    field: np.ndarray
+    spins: np.ndarray
+    labels: np.ndarray
+    truth: np.ndarray
+    values: np.ndarray
+    moved: np.ndarray
+    active: np.ndarray
+    slots: Slots
 
 
 def spin_workspace(n_planes, n_labels):
-    """Allocate what ``ascent_workspace`` does, and labels, truth, and moved weights."""
-    labels = np.zeros((2, n_labels), np.int8)
-    return (*ascent_workspace(n_planes, n_labels, 0), labels, np.zeros(n_planes))
+    """Allocate a `SpinWork`; one slot more than planes."""
+    scores, change, field, spins = np.zeros((4, n_labels))
+    labels, truth = np.zeros((2, n_labels), np.int8)
+    values, moved = np.zeros((2, n_planes))
+    active, slots = np.zeros(n_planes, np.int64), empty_slots(n_planes + 1, n_labels)
+    return SpinWork(scores, change, field, spins, labels, truth, values, moved, active, slots)
 
 
-@kernel
-def ascend_spins(rows, cache, fresh, losses, theta, numbers, order, work):
-    """Visit the samples ``order``; change cache and theta; return the gap they had, summed.
+@plain_kernel
+def ascend_spins(rows, norms, planes, fresh, losses, theta, settings, order, work):
+    """Visit the samples ``order``; change planes and theta; return the gap they had, summed.
 
-    ``fresh = (planes, losses)``: a new labeling for each sample of ``order``; or none at all, and
-    each climbs, label by label, from the best one that it knows. ``losses``: see
-    ``colabel._kernels.worst_labeling``. The dual never falls. O(V entries + V^2) a sample.
+    Without ``fresh`` labelings each sample climbs, label by label, from the best one that it knows.
+    ``losses`` are CountLosses. The dual never falls. O(V entries + V^2) a sample.
     """
-    total, last = 0.0, work[3].size - 1
+    total, new = 0.0, work.values.size
     for r in range(order.size):
         n = order[r]
-        _arrive(rows, n, cache, theta, numbers, work)
-        if fresh[1].size > 0:
-            load_plane(fresh[0][r], last, work)
-            _admit(n, cache, fresh[1][r], theta, numbers, work)
+        _arrive(rows, n, planes, theta, settings.constant, work)
+        if fresh.losses.size > 0:
+            load_plane(fresh.bits[r], new, work.slots)
+            _admit(n, planes, fresh.losses[r], theta.C, settings.enough, work)
         else:
-            loss = _climb(cache[3][n], losses, theta[1], work)
-            _admit(n, cache, loss, theta, numbers, work)
-        total += _settle(n, cache, rows[3][n], numbers, work)
-        _depart(rows, n, cache[3][n], theta, numbers, work)
+            loss = _climb(planes.counts[n], losses, theta.C, work)
+            _admit(n, planes, loss, theta.C, settings.enough, work)
+        total += _settle(n, planes, norms[n], theta.kappa2, settings, work)
+        if _depart(planes.counts[n], theta, settings.penalty, work):
+            write_row(rows, theta.W, settings.constant, n, work.change)
     return total
 
 
-@inner_kernel
-def _arrive(rows, n, cache, theta, numbers, work):
+@bare_kernel
+def _arrive(rows, n, planes, theta, constant, work):
     """Score a sample and the labelings that it knows."""
-    score_row(rows, theta[0], numbers[CONSTANT], n, work[0])
-    for v in range(work[0].size):
-        work[0][v] -= 0.5 * theta[2][v]
-    for p in range(cache[3][n]):
-        load_plane(cache[0][n, p], p, work)
-        work[3][p] = _value(p, cache[2][n, p], theta[1], work)
-        work[12][p] = 0.0
+    score_row(rows, theta.W, constant, n, work.scores)
+    for v in range(work.scores.size):
+        work.scores[v] -= 0.5 * theta.degree[v]
+    for p in range(planes.counts[n]):
+        load_plane(planes.bits[n, p], p, work.slots)
+        work.values[p] = _value(p, planes.losses[n, p], work.scores, theta.C, work.slots)
+        work.moved[p] = 0.0
 
 
-@inner_kernel
-def _value(p, loss, C, work):
+@bare_kernel
+def _value(p, loss, scores, C, slots):
     """Loss plus score of slot ``p``. O((labels on)^2)."""
-    on, value = work[4][p], loss
-    for k in range(work[5][p]):
-        value += work[0][on[k]]
+    on, value = slots.on[p], loss
+    for k in range(slots.sizes[p]):
+        value += scores[on[k]]
         for m in range(k):
             value += C[on[k], on[m]]
     return value
 
 
-@inner_kernel
+@bare_kernel
 def _climb(count, losses, C, work):
-    """Climb from the best labeling known to one that no flip improves, in the last slot."""
-    best, last = 0, work[3].size - 1
-    for p in range(count):
-        if work[3][p] > work[3][best]:
-            best = p
-    labels, truth, field, n_true = work[11][0], work[11][1], work[1], work[5][0]
+    """Climb from the best labeling known to one that no flip improves; return its loss."""
+    labels, truth, field, slots = work.labels, work.truth, work.field, work.slots
+    best, n_true = best_known(work.values, count), slots.sizes[0]
     for v in range(labels.size):
-        labels[v] = work[6][best, v >> 3] >> (v & 7) & 1
-        truth[v] = work[6][0, v >> 3] >> (v & 7) & 1
-        field[v] = work[0][v]
-    for k in range(work[5][best]):
+        labels[v] = slots.packed[best, v >> 3] >> (v & 7) & 1
+        truth[v] = slots.packed[0, v >> 3] >> (v & 7) & 1
+        field[v] = work.scores[v]
+    for k in range(slots.sizes[best]):
         for v in range(labels.size):
-            field[v] += C[work[4][best, k], v]
-    start, width = losses[1][n_true], labels.size - n_true + 1
+            field[v] += C[slots.on[best, k], v]
+    start, width = losses.starts[n_true], labels.size - n_true + 1
     size = (n_true + 1) * width
-    table = losses[0][start : start + size].reshape((n_true + 1, width))
-    climb(work[0], C, truth, table, False, labels, field)
-    return _pack(labels, truth, table, last, work)
+    table = losses.tables[start : start + size].reshape((n_true + 1, width))
+    climb(work.scores, C, truth, table, False, labels, field)
+    return _pack(labels, truth, table, work.values.size, slots)
 
 
-@inner_kernel
-def _pack(labels, truth, table, slot, work):
-    """List labels in ``slot``, as bits and one by one; return their loss."""
-    packed, size, hits = work[6][slot], 0, 0
+@bare_kernel
+def _pack(labels, truth, table, slot, slots):
+    """Write labels to a slot; return their loss."""
+    packed, size, hits = slots.packed[slot], 0, 0
     for b in range(packed.size):
         packed[b] = 0
     for v in range(labels.size):
         if labels[v]:
             packed[v >> 3] |= 1 << (v & 7)
-            work[4][slot, size] = v
+            slots.on[slot, size] = v
             size += 1
             hits += truth[v]
-    work[5][slot] = size
+    slots.sizes[slot] = size
     return table[hits, size - hits]
 
 
-@inner_kernel
-def _admit(n, cache, loss, theta, numbers, work):
-    """Take up the labeling of the last slot, if its value passes all known ones and there is room.
+@bare_kernel
+def _admit(n, planes, loss, C, enough, work):
+    """Take up the labeling of the slot after the planes, if its value passes all known ones.
 
-    It gets a free slot, else that of the plane without weight and of least value.
+    Planes with weight are not forgotten for it.
     """
-    weights, values, count, last = cache[1][n], work[3], cache[3][n], work[3].size - 1
-    value, slot = _value(last, loss, theta[1], work), -1
-    for p in range(count):
-        if values[p] + numbers[ENOUGH] >= value:
-            return
-    if count < last:
-        slot = count
-        cache[3][n] += 1
-    else:
-        for p in range(1, count):
-            if weights[p] == 0.0 and (slot < 0 or values[p] < values[slot]):
-                slot = p
-    if slot < 0:
-        return
-    for b in range(work[6].shape[1]):
-        cache[0][n, slot, b] = work[6][last, b]
-    weights[slot], cache[2][n, slot] = 0.0, loss
-    load_plane(cache[0][n, slot], slot, work)
-    values[slot], work[12][slot] = value, 0.0
+    new = work.values.size
+    value = _value(new, loss, work.scores, C, work.slots)
+    slot = find_room(value, n, planes, work.values, enough)
+    if slot >= 0 and planes.weights[n, slot] == 0.0:
+        remember(new, slot, n, loss, planes, work.slots)
+        work.values[slot], work.moved[slot] = value, 0.0
 
 
-@inner_kernel
-def _settle(n, cache, norm, numbers, work):
+@bare_kernel
+def _settle(n, planes, norm, kappa2, settings, work):
     """Move weight between the labelings that a sample knows; return the gap that it had."""
-    weights, values, active, moved = cache[1][n], work[3], work[10], work[12]
-    gap, size = activate(weights, cache[3][n], values, active)
-    for _ in range(int(numbers[STEPS])):
-        low, high = -1, active[0]
-        for k in range(size):
-            p = active[k]
-            if values[p] > values[high]:
-                high = p
-            if weights[p] > 0.0 and (low < 0 or values[p] < values[low]):
-                low = p
+    weights, values, active, slots = planes.weights[n], work.values, work.active, work.slots
+    gap, size = activate(weights, planes.counts[n], values, active)
+    for _ in range(settings.steps):
+        low, high = select_pair(weights, values, active, size)
         rise = values[high] - values[low]
-        if rise <= numbers[ENOUGH]:
+        if rise <= settings.enough:
             break
-        bend = _product(high, high, norm, numbers, work) + _product(low, low, norm, numbers, work)
-        bend -= 2.0 * _product(low, high, norm, numbers, work)
-        full = bend * weights[low] <= numbers[LAMBDA] * rise
-        amount = weights[low] if full else numbers[LAMBDA] * rise / bend
-        weights[high] += amount
-        weights[low] = 0.0 if full else weights[low] - amount
-        moved[high] += amount
-        moved[low] -= amount
+        bend = _product(high, high, norm, kappa2, slots) + _product(low, low, norm, kappa2, slots)
+        bend -= 2.0 * _product(low, high, norm, kappa2, slots)
+        amount = shift_weight(weights, low, high, rise, bend, settings.penalty)
+        work.moved[high] += amount
+        work.moved[low] -= amount
         for k in range(size):
             p = active[k]
-            change = _product(p, high, norm, numbers, work) - _product(p, low, norm, numbers, work)
-            values[p] -= amount / numbers[LAMBDA] * change
+            change = _product(p, high, norm, kappa2, slots) - _product(p, low, norm, kappa2, slots)
+            values[p] -= amount / settings.penalty * change
     return gap
 
 
-@inner_kernel
-def _product(a, b, norm, numbers, work):
+@bare_kernel
+def _product(a, b, norm, kappa2, slots):
     """Inner product of the features of two labelings, up to what all labelings share.
 
     Labels: how many are on in both. Pairs: ``kappa^2 sum_{i<j} y_i y_j z_i z_j``, which is half the
     square of ``y'z`` but for a constant.
     """
-    both, differ, bits = 0, 0, work[7]
-    for q in range(work[6].shape[1]):
-        both += bits[work[6][a, q] & work[6][b, q], 0]
-        differ += bits[work[6][a, q] ^ work[6][b, q], 0]
-    alike = float(work[0].size - 2 * differ)
-    return norm * both + 0.5 * numbers[KAPPA2] * alike * alike
+    both, differ, packed, table = 0, 0, slots.packed, slots.table
+    for q in range(packed.shape[1]):
+        both += table[packed[a, q] & packed[b, q], 0]
+        differ += table[packed[a, q] ^ packed[b, q], 0]
+    alike = float(slots.on.shape[1] - 2 * differ)
+    return norm * both + 0.5 * kappa2 * alike * alike
 
 
-@inner_kernel
-def _depart(rows, n, count, theta, numbers, work):
-    """Write what has moved into the parameters."""
-    change, moved, C, degree = work[1], work[12], theta[1], theta[2]
-    V, any_moved = change.size, False
+@bare_kernel
+def _depart(count, theta, penalty, work):
+    """Write what has moved into couplings and ``change``; tell whether anything has."""
+    change, moved, spins, slots = work.change, work.moved, work.spins, work.slots
+    C, V, any_moved = theta.C, work.change.size, False
     for v in range(V):
         change[v] = 0.0
     for p in range(count):
         if moved[p] == 0.0:
             continue
         any_moved = True
-        for k in range(work[5][p]):
-            change[work[4][p, k]] -= moved[p] / numbers[LAMBDA]
-        step = -4.0 * numbers[KAPPA2] * moved[p] / numbers[LAMBDA]
-        total, spins = 2.0 * work[5][p] - V, work[8][0]
+        for k in range(slots.sizes[p]):
+            change[slots.on[p, k]] -= moved[p] / penalty
+        step = -4.0 * theta.kappa2 * moved[p] / penalty
+        total = 2.0 * slots.sizes[p] - V
         for v in range(V):
-            spins[v] = 1.0 if work[6][p, v >> 3] >> (v & 7) & 1 else -1.0
+            spins[v] = 1.0 if slots.packed[p, v >> 3] >> (v & 7) & 1 else -1.0
         for i in range(V):
             s = step * spins[i]
             for j in range(V):
                 C[i, j] += s * spins[j]
             C[i, i] = 0.0
-            degree[i] += s * total - step
-    if any_moved:
-        write_row(rows, theta[0], numbers[CONSTANT], n, change)
+            theta.degree[i] += s * total - step
+    return any_moved

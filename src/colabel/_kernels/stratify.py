@@ -9,7 +9,7 @@ label. Units earlier in the table are placed earlier; randomness enters as that 
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
+from colabel._kernels import bare_kernel, kernel, plain_kernel
 
 __all__ = ["place_units", "swap_units"]
 
@@ -120,7 +120,7 @@ def _neediest(wants_label, wants_rows, allowed, tie):
     return j
 
 
-@kernel
+@plain_kernel
 def swap_units(indptr, indices, counts, part, surplus, weights, first, second):
     """Swap the units ``first[t]`` and ``second[t]`` of different parts wherever that helps.
 

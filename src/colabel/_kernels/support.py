@@ -4,14 +4,14 @@ The labels on in labeling ``s`` of sample ``i`` are ``members[starts[j]:starts[j
 ``j = i S + s`` and ``S`` labelings a sample.
 """
 
-from colabel._kernels import kernel
+from colabel._kernels import kernel, plain_kernel
 from colabel._kernels.expected_f import support_counts
 from colabel._kernels.expected_jaccard import climb_support
 
 __all__ = ["row_climbs", "row_counts"]
 
 
-@kernel
+@plain_kernel
 def row_counts(starts, members, log_p, tables, sizes, tops):
     """Fill the tables of ``support_counts`` for each sample from its own labelings.
 

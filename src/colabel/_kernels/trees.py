@@ -1,6 +1,6 @@
 """Decision trees side by side, each walked by every row."""
 
-from colabel._kernels import kernel
+from colabel._kernels import plain_kernel
 
 __all__ = ["add_trees"]
 
@@ -9,7 +9,7 @@ __all__ = ["add_trees"]
 BLOCK = 64
 
 
-@kernel
+@plain_kernel
 def add_trees(X, feature, threshold, left, right, value, owner, out):
     """Add what each tree says about each row to the tree's line of ``out``.
 

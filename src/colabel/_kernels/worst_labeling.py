@@ -3,69 +3,96 @@
 For given numbers of hits and false alarms the best labels are those of the highest scores. With
 pairs of labels the same is done with the pairs linearised at a labeling that is already good, which
 may or may not lead to a better one.
-
-``losses = (tables, starts, steps)``: loss at ``[hits, false]`` for every number of true labels,
-flat, one after the other from ``starts[n_true]``; and by how much one false alarm can raise it.
-``work``: see ``colabel._kernels.plane_ascent``. The truth is in slot 0.
 """
 
-from colabel._kernels import inner_kernel
+from typing import NamedTuple
 
-__all__ = ["worst_labeling"]
+import numpy as np
+
+from colabel._kernels import bare_kernel
+from colabel._kernels.planes import load_plane
+
+__all__ = ["CountLosses", "Sorting", "empty_sorting", "worst_labeling"]
 
 
-@inner_kernel
-def worst_labeling(at, slot, losses, free, pairs, work):
+class CountLosses(NamedTuple):
+    """Loss at ``[hits, false]`` for every number of true labels, and how steep it is.
+
+    Tables are flat, one after the other from ``starts[n_true]``; ``steps`` has by how much one
+    false alarm can raise the loss.
+    """
+
+    tables: np.ndarray
+    starts: np.ndarray
+    steps: np.ndarray
+
+
+class Sorting(NamedTuple):
+    """Scores of labels, sums of the best of true and false ones, and their orders."""
+
+    scores: np.ndarray
+    hit: np.ndarray
+    false: np.ndarray
+    true_order: np.ndarray
+    false_order: np.ndarray
+
+
+def empty_sorting(n_labels):
+    """Allocate what `worst_labeling` works in."""
+    return Sorting(*np.zeros((3, n_labels + 1)), *np.zeros((2, n_labels), np.int64))
+
+
+@bare_kernel
+def worst_labeling(at, slot, losses, scores, free, pairs, slots, sorting):
     """Write the labeling to ``slot``, with pairs linearised at the one of ``at``; return its loss.
 
-    O(V log V + (true labels) V + pairs).
+    The truth is in slot 0. O(V log V + (true labels) V + pairs).
     """
-    score, hit, false = work[8][0], work[8][1], work[8][2]
-    _linearise(at, free, pairs, score, work)
-    n_labels, n_true = work[0].size, work[5][0]
-    true_order, false_order = work[9][0], work[9][1]
+    score, hit, false = sorting.scores, sorting.hit, sorting.false
+    true_order, false_order = sorting.true_order, sorting.false_order
+    _linearise(slots.packed[at], scores, free, pairs, score)
+    n_labels, n_true, truth = scores.size, slots.sizes[0], slots.packed[0]
     for k in range(n_true):
-        true_order[k] = work[4][0, k]
+        true_order[k] = slots.on[0, k]
     # A false alarm is no use where its score takes more than its loss can give.
     n_false = 0
     for v in range(n_labels):
-        alarm = not (work[6][0, v >> 3] >> (v & 7) & 1)
-        if alarm and score[v] + losses[2][n_true] >= 0.0:
+        alarm = not (truth[v >> 3] >> (v & 7) & 1)
+        if alarm and score[v] + losses.steps[n_true] >= 0.0:
             false_order[n_false] = v
             n_false += 1
     _sort(score, true_order, n_true, hit)
     _sort(score, false_order, n_false, false)
-    best, width, start = -1.0, n_labels - n_true + 1, losses[1][n_true]
+    best, width, start = -1.0, n_labels - n_true + 1, losses.starts[n_true]
     n_hits, n_alarms = 0, 0
     for h in range(n_true + 1):
         for f in range(n_false + 1):
-            value = hit[h] + false[f] + losses[0][start + h * width + f]
+            value = hit[h] + false[f] + losses.tables[start + h * width + f]
             if value > best or (h == 0 and f == 0):
                 best, n_hits, n_alarms = value, h, f
-    _write_labels(slot, true_order, n_hits, false_order, n_alarms, work)
-    return losses[0][start + n_hits * width + n_alarms]
+    _write_labels(slot, true_order[:n_hits], false_order[:n_alarms], slots)
+    return losses.tables[start + n_hits * width + n_alarms]
 
 
-@inner_kernel
-def _linearise(at, free, pairs, score, work):
-    """Add to each label's score what its pairs with the labels of slot ``at`` are worth."""
-    for v in range(work[0].size):
-        score[v] = work[0][v]
+@bare_kernel
+def _linearise(packed, scores, free, pairs, out):
+    """Add to each label's score what its pairs with the labels of a labeling are worth."""
+    for v in range(scores.size):
+        out[v] = scores[v]
     if free.size == 0:
         return
-    packed = work[6][at]
-    for i in range(work[0].size):
+    for i in range(scores.size):
         on = packed[i >> 3] >> (i & 7) & 1
-        for e in range(pairs[0][i], pairs[0][i + 1]):
-            j = pairs[1][e]
+        for e in range(pairs.start[i], pairs.start[i + 1]):
+            j = pairs.heads[e]
             if free[e] > 0.0:
                 if on:
-                    score[j] += pairs[2][e] * free[e]
+                    out[j] += pairs.strength[e] * free[e]
                 if packed[j >> 3] >> (j & 7) & 1:
-                    score[i] += pairs[2][e] * free[e]
+                    out[i] += pairs.strength[e] * free[e]
 
 
-@inner_kernel
+@bare_kernel
 def _sort(score, order, size, sums):
     """Sort labels by falling score, equal ones as they come; sum up their scores.
 
@@ -90,19 +117,14 @@ def _sort(score, order, size, sums):
         sums[k + 1] = sums[k] + score[order[k]]
 
 
-@inner_kernel
-def _write_labels(slot, true_order, n_hits, false_order, n_alarms, work):
-    """List labels in ``slot``, as bits and one by one."""
-    on, packed, bits = work[4][slot], work[6][slot], work[7]
+@bare_kernel
+def _write_labels(slot, hits, alarms, slots):
+    """Write the labels of both lists to ``slot``."""
+    packed = slots.packed[slot]
     for b in range(packed.size):
         packed[b] = 0
-    for k in range(n_hits):
-        packed[true_order[k] >> 3] |= 1 << (true_order[k] & 7)
-    for k in range(n_alarms):
-        packed[false_order[k] >> 3] |= 1 << (false_order[k] & 7)
-    size = 0
-    for b in range(packed.size):
-        for k in range(bits[packed[b], 0]):
-            on[size] = 8 * b + bits[packed[b], 1 + k]
-            size += 1
-    work[5][slot] = size
+    for k in range(hits.size):
+        packed[hits[k] >> 3] |= 1 << (hits[k] & 7)
+    for k in range(alarms.size):
+        packed[alarms[k] >> 3] |= 1 << (alarms[k] & 7)
+    load_plane(packed, slot, slots)

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from colabel._kernels.f_cut import LevelArrays
 
 __all__ = ["Levels", "Singled", "count_form"]
 
@@ -36,13 +40,15 @@ class Levels:
     most: Floats
     counts_all: bool
 
-    def arrays(self, nonempty: bool) -> tuple[np.ndarray, ...]:
+    def arrays(self, nonempty: bool) -> LevelArrays:
         """Return what the kernels take; level 0 of all labels is closed to a non-empty labeling."""
+        from colabel._kernels.f_cut import LevelArrays
+
         alpha = self.alpha.copy()
         if nonempty and self.counts_all:
             alpha[0] = -np.inf
         order = np.argsort(self.beta, kind="stable").astype(np.int64)
-        return alpha, self.beta, self.least, self.most, order
+        return LevelArrays(alpha, self.beta, self.least, self.most, order)
 
 
 def count_form(table: Floats) -> Singled | Levels | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -11,9 +12,10 @@ from scipy.sparse.csgraph import connected_components
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Pairwise
 
-__all__ = ["Graph", "label_graph"]
+if TYPE_CHECKING:
+    from colabel._kernels.cut import Graph
 
-Graph = tuple[np.ndarray, ...]
+__all__ = ["label_graph"]
 
 # From this share of all pairs on, push-relabel on a matrix beats paths on a sparse graph.
 DENSE = 0.25
@@ -38,10 +40,9 @@ def label_graph(scores: Pairwise, dense: bool | None = None) -> Graph:
 
     Returns
     -------
-    tuple of ndarray
-        ``indptr, heads, mates, caps, sums, scale, weights``, and ``matrix`` for the dense path; not
-        to be written to. Blocks of samples that are decoded in turn have the same couplings: those
-        of the last call are compared, and give the same graph.
+    SparseGraph or DenseGraph
+        Not to be written to. Blocks of samples that are decoded in turn have the same couplings:
+        those of the last call are compared, and give the same graph.
     """
     known = _LAST.get("graph")
     if known is not None and known.fits(scores, dense):
@@ -76,6 +77,8 @@ _LAST: dict[str, _Known] = {}
 
 
 def _build(scores: Pairwise, dense: bool | None) -> Graph:
+    from colabel._kernels.cut import DenseGraph, SparseGraph
+
     V = scores.n_labels
     tails, heads, weights = _arcs(scores)
     indptr = np.zeros(V + 1, dtype=np.int64)
@@ -89,12 +92,12 @@ def _build(scores: Pairwise, dense: bool | None) -> Graph:
         matrix, place = np.zeros((V, V), dtype=np.int64), np.empty((V, V), dtype=np.int64)
         matrix[tails, heads], place[tails, heads] = caps, places
         mates, sums = place[heads, tails], matrix.sum(axis=1)
-        return indptr, heads, mates, caps, sums, scale, weights, matrix
+        return DenseGraph(indptr, heads, mates, caps, sums, scale, weights, matrix)
     # In order of (head, tail) the p-th arc is the reverse of the p-th in order of (tail, head).
     mates, sums = np.empty(len(heads), dtype=np.int64), np.zeros(V, dtype=np.int64)
     mates[np.lexsort((tails, heads))] = places
     np.add.at(sums, tails, caps)
-    return indptr, heads, mates, caps, sums, scale, weights
+    return SparseGraph(indptr, heads, mates, caps, sums, scale, weights)
 
 
 def _arcs(scores: Pairwise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

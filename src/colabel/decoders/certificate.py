@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colabel.decoders._count_levels import Levels, Singled, count_form
-from colabel.decoders._label_graph import Graph, label_graph
+from colabel.decoders._label_graph import label_graph
 from colabel.decoders.base import Floats, Labels, binary_rows
 from colabel.decoders.graph_cut import cut_rows
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Pairwise
+
+if TYPE_CHECKING:
+    from colabel._kernels.cut import Graph
 
 __all__ = ["algorithm_3"]
 

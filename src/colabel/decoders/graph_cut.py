@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from colabel._parameters import check_whole
 from colabel.decoders._count_levels import Levels, Singled, count_form
-from colabel.decoders._label_graph import Graph, label_graph
+from colabel.decoders._label_graph import label_graph
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.exceptions import IncompatibleError
 from colabel.numerics.threads import in_threads, per_thread
 from colabel.results import Decoded
 from colabel.roles import Loss
 from colabel.scores import Pairwise, ScoreTable
+
+if TYPE_CHECKING:
+    from colabel._kernels.cut import Graph
 
 __all__ = ["GraphCut", "cut_rows"]
 
@@ -179,7 +182,12 @@ def _other(unary: Floats, graph: Graph, avoid: Labels, nonempty: bool) -> Labels
 
 
 def _decode_singled(
-    unary: Floats, graph: Graph, scores: Pairwise, true: Labels, form: Singled, nonempty: bool
+    unary: Floats,
+    graph: Graph,
+    scores: Pairwise,
+    true: Labels,
+    form: Singled,
+    nonempty: bool,
 ) -> Labels:
     """Compare the truth, where it may be predicted, with the best of all other labelings."""
     table = Pairwise(unary, scores.edges, scores.couplings)
@@ -197,29 +205,35 @@ def _decode_singled(
 
 
 def _decode_levels(
-    unary: Floats, graph: Graph, true: Labels, form: Levels, options: tuple[int, int, bool]
+    unary: Floats,
+    graph: Graph,
+    true: Labels,
+    form: Levels,
+    options: tuple[int, int, bool],
 ) -> tuple[Labels, Floats]:
     """Decode rows with equally many true labels; return labelings and bounds."""
     from colabel._kernels.augmented_cut import (
+        Limits,
         algorithm_2_rows,
         augmented_rows,
         augmented_workspace,
     )
+    from colabel._kernels.f_cut import Row
 
     mode, limit, nonempty = options
     run = augmented_rows if mode else algorithm_2_rows
     counted = np.ones_like(true) if form.counts_all else 1 - true
-    level = form.arrays(nonempty)
+    levels = form.arrays(nonempty)
     limit = limit if mode == 2 else 0  # without prices the nested family is all
-    steps = np.abs(level[0]) + np.abs(level[1]) * true.shape[1]
-    size = graph[6].sum() + steps[np.isfinite(steps)].max()
-    numbers = np.array([limit, nonempty, size], dtype=np.float64)
+    steps = np.abs(levels.alpha) + np.abs(levels.beta) * true.shape[1]
+    size = graph.weights.sum() + steps[np.isfinite(steps)].max()
+    limits = Limits(limit, nonempty, float(size))
     labels, bound = np.empty(true.shape, dtype=np.int8), np.empty(len(true))
-    space = per_thread(partial(augmented_workspace, graph))
+    work = per_thread(partial(augmented_workspace, graph))
 
     def solve(rows: slice) -> None:
-        table = (unary[rows], true[rows], counted[rows])
-        run(table, graph, level, numbers, space(), labels[rows], bound[rows])
+        table = Row(unary[rows], true[rows], counted[rows])
+        run(table, graph, levels, limits, work(), labels[rows], bound[rows])
 
     in_threads(solve, len(labels))
     return labels, bound

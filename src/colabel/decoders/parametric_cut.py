@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from colabel.decoders._label_graph import Graph, label_graph
+from colabel.decoders._label_graph import label_graph
 from colabel.decoders.base import Floats, Labels
 from colabel.numerics.threads import in_threads, per_thread
 from colabel.scores import Pairwise
+
+if TYPE_CHECKING:
+    from colabel._kernels.cut import Graph
+    from colabel._kernels.cut_dense import DenseWork
+    from colabel._kernels.cut_sparse import SparseWork
+    from colabel._kernels.parametric_cut import Blocks
 
 __all__ = ["ParametricCut", "parametric_cut", "total_variation"]
 
@@ -89,12 +95,12 @@ def parametric_cut(scores: Pairwise) -> ParametricCut:
     return ParametricCut(entry)
 
 
-def _workspace(graph: Graph) -> tuple[Any, Any, Any]:
+def _workspace(graph: Graph) -> tuple[SparseWork | DenseWork, Blocks]:
     """Allocate what one thread needs."""
     from colabel._kernels.cut import cut_workspace
+    from colabel._kernels.parametric_cut import empty_blocks
 
-    V = len(graph[0]) - 1
-    return cut_workspace(graph), np.empty((3, V), dtype=np.int64), np.empty((V + 2, 4))
+    return cut_workspace(graph), empty_blocks(len(graph.sums))
 
 
 def _merge_close(entry: Floats, scores: Pairwise) -> None:

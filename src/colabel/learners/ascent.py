@@ -8,7 +8,7 @@ non-negative.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 from colabel.learners.margin import MarginProblem
 from colabel.roles import Floats, Labels, ProductPairs
 
-__all__ = ["STEPS", "Ascent", "PlaneCache", "count_tables"]
+if TYPE_CHECKING:
+    from colabel._kernels.planes import Fresh, Planes, Settings
+    from colabel._kernels.worst_labeling import CountLosses
+
+__all__ = ["Ascent", "PlaneCache", "count_tables"]
 
 # Bytes that the remembered labelings of all samples may take.
 CACHE_BYTES = 2**29
@@ -49,9 +53,11 @@ class PlaneCache:
         self.planes[:, 0], self.weights[:, 0] = packed, problem.share
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> Planes:
         """What the kernel takes."""
-        return self.planes, self.weights, self.losses, self.counts
+        from colabel._kernels.planes import Planes
+
+        return Planes(self.planes, self.weights, self.losses, self.counts)
 
     def loss(self) -> float:
         """Return the loss of the labelings, weighted: the linear part of the dual."""
@@ -89,7 +95,7 @@ class Ascent:
     def __init__(
         self, problem: MarginProblem, state: PlaneCache | None, n_planes: int, seed: int
     ) -> None:
-        from colabel._kernels.plane_ascent import ascent_workspace
+        from colabel._kernels.plane_ascent import Pairs, ascent_workspace
 
         self._start(problem, state, n_planes, seed)
         model = problem.model
@@ -97,7 +103,7 @@ class Ascent:
         self.model = model
         start = np.searchsorted(model.edges[:, 0], np.arange(model.n_labels + 1)).astype(np.int64)
         heads = np.ascontiguousarray(model.edges[:, 1], dtype=np.int64)
-        self.pairs = (start, heads, model.strength)
+        self.pairs = Pairs(start, heads, model.strength)
         self.tables = count_tables(problem) if problem.sorts else None
         self.exact = problem.sorts and not len(heads)
         self.work = ascent_workspace(self.cache.planes.shape[1], model.n_labels, len(heads))
@@ -148,22 +154,30 @@ class Ascent:
         """Visit samples, with a new labeling for each or looking for one; return their gap."""
         from colabel._kernels.plane_ascent import ascend, ascend_sorting
 
-        problem = self.problem
+        problem, fresh = self.problem, self._fresh(labels, losses)
+        data = problem.rows, problem.norms, self.cache.arrays
+        rest = *self.model.split(self.free), self.pairs, self._settings(), order, self.work
+        if not len(fresh.losses) and self.tables is not None:
+            return float(ascend_sorting(*data, self.tables, *rest))
+        return float(ascend(*data, fresh, *rest))
+
+    def _fresh(self, labels: Labels | None, losses: Floats | None) -> Fresh:
+        from colabel._kernels.planes import Fresh
+
         if labels is None or losses is None:
-            labels, losses = problem.Y[:0], np.zeros(0)
-        fresh = (np.packbits(labels, axis=1, bitorder="little"), losses)
-        numbers = np.array([problem.penalty, problem.model.constant, STEPS, 1e-14])
-        theta = self.model.split(self.free)
-        rows, cache = problem.rows, self.cache.arrays
-        run: Any = ascend
-        new: tuple[Any, ...] = fresh
-        if not len(fresh[1]) and self.tables is not None:
-            run, new = ascend_sorting, self.tables
-        return float(run(rows, cache, new, theta, self.pairs, numbers, order, self.work))
+            labels, losses = self.problem.Y[:0], np.zeros(0)
+        return Fresh(np.packbits(labels, axis=1, bitorder="little"), losses)
+
+    def _settings(self) -> Settings:
+        from colabel._kernels.planes import Settings
+
+        return Settings(self.problem.penalty, float(self.problem.model.constant), STEPS, 1e-14)
 
 
-def count_tables(problem: MarginProblem) -> tuple[NDArray[Any], ...]:
-    """Return the loss by counts as the kernel takes it: tables, their starts, the steepest step."""
+def count_tables(problem: MarginProblem) -> CountLosses:
+    """Return the loss by counts as the kernel takes it."""
+    from colabel._kernels.worst_labeling import CountLosses
+
     n_labels = problem.model.n_labels
     starts, steps = np.zeros(n_labels + 1, dtype=np.int64), np.zeros(n_labels + 1)
     parts, size = [], 0
@@ -172,4 +186,4 @@ def count_tables(problem: MarginProblem) -> tuple[NDArray[Any], ...]:
         starts[n_true], steps[n_true] = size, np.diff(table, axis=1).max(initial=0.0)
         parts.append(table.ravel())
         size += table.size
-    return np.concatenate(parts), starts, steps
+    return CountLosses(np.concatenate(parts), starts, steps)

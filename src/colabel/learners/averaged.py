@@ -147,7 +147,7 @@ class AveragedDescent(BaseLearner):
 
     def _rates(self, problem: MarginProblem, n_steps: int) -> Floats:
         model = problem.model
-        unit = np.sqrt(float(problem.share @ problem.rows[3]))
+        unit = np.sqrt(float(problem.share @ problem.norms))
         unit = unit if unit > 0.0 else 1.0
         rate = REACH / np.sqrt(n_steps) if self.rate is None else self.rate
         of_pairs = 0.1 * rate if self.rate_pairs is None else self.rate_pairs

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,9 @@ from colabel.numerics.products import make_products
 from colabel.results import Decoded, RelaxedSolution, Solution
 from colabel.roles import Features, Floats, Labels, Loss, Model, Stage, Stages
 from colabel.scores import Modular, Pairwise
+
+if TYPE_CHECKING:
+    from colabel._kernels.linear_scores import SparseRows
 
 __all__ = ["MarginProblem", "MarginSolution", "Trace", "Violations"]
 
@@ -149,11 +154,18 @@ class MarginProblem:
         self.model, self.loss, self.oracles = model, loss, oracles
         self.X, self.Y, self.penalty = X, Y, float(penalty)
         self.share = weight / weight.sum()
-        norms = squared_norms(X) + model.constant**2
-        self.rows = (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, norms)
+        self.norms = squared_norms(X) + model.constant**2
         # For sums over samples: a full matrix where it is quicker.
         self.features: Features = make_products(X).X
         self.truth = model.feature_sum(self.features, Y, self.share)
+
+    @cached_property
+    def rows(self) -> SparseRows:
+        """``X`` as kernels take it."""
+        from colabel._kernels.linear_scores import SparseRows
+
+        X = self.X
+        return SparseRows(X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data)
 
     @property
     def n_samples(self) -> int:

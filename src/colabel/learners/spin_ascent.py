@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.learners.ascent import STEPS, Ascent, PlaneCache, count_tables
+from colabel.learners.ascent import Ascent, PlaneCache, count_tables
 from colabel.learners.margin import MarginProblem
 from colabel.roles import Floats, Labels, SpinPairs
 
@@ -62,20 +62,15 @@ class SpinAscent(Ascent):
         labels: Labels | None = None,
         losses: Floats | None = None,
     ) -> float:
-        from colabel._kernels.spin_ascent import ascend_spins
+        from colabel._kernels.planes import Fresh
+        from colabel._kernels.spin_ascent import SpinTheta, ascend_spins
 
-        problem, gap = self.problem, 0.0
-        if labels is None or losses is None:
-            labels, losses = problem.Y[:0], np.zeros(0)
-        planes = np.packbits(labels, axis=1, bitorder="little")
-        model, cache = self.spins, self.cache.arrays
-        numbers = np.array([problem.penalty, model.constant, STEPS, 1e-14, model.kappa**2])
+        problem, gap, fresh = self.problem, 0.0, self._fresh(labels, losses)
+        data, settings = (problem.rows, problem.norms, self.cache.arrays), self._settings()
         for i in range(0, len(order), CHUNK):
-            fresh: tuple[Any, ...] = (planes[i : i + CHUNK], losses[i : i + CHUNK])
-            theta = (self.W, self.C, self.degree)
-            some = order[i : i + CHUNK]
-            gap += ascend_spins(
-                problem.rows, cache, fresh, self.tables, theta, numbers, some, self.work
-            )
+            some = slice(i, i + CHUNK)
+            new = Fresh(fresh.bits[some], fresh.losses[some])
+            theta = SpinTheta(self.W, self.C, self.degree, self.spins.kappa**2)
+            gap += ascend_spins(*data, new, self.tables, theta, settings, order[some], self.work)
             self._clip()
         return gap

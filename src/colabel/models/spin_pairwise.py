@@ -118,9 +118,10 @@ class SpinPairwise(LinearModel):
         if not (few and isinstance(X, sparse.csr_array)):
             return super().feature_sum(X, Z, weight)
         from colabel._kernels.labelings import label_sums
+        from colabel._kernels.linear_scores import SparseRows
 
         first, second = np.zeros((self.n_features, self.n_labels)), np.zeros((self.n_labels,) * 2)
-        queue, rows = np.empty(self.n_labels, np.int64), (X.indptr, X.indices, X.data)
+        queue, rows = np.empty(self.n_labels, np.int64), SparseRows(X.indptr, X.indices, X.data)
         label_sums(rows, np.ascontiguousarray(Z, dtype=np.int8), weight, queue, first, second)
         return self.feature_of_sums(first, np.diagonal(second), second)
 

@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from colabel.metrics import ranking_loss
+
+if TYPE_CHECKING:
+    from colabel._kernels.pair_network import Descent
 
 __all__ = ["Network", "Schedule", "hidden_layer", "misordered", "network_outputs", "train"]
 
@@ -99,10 +102,12 @@ class Schedule:
     batch_size: int
     max_iter: int
 
-    def settings(self) -> Floats:
-        """Return what the kernel of an epoch is told; its last number counts steps."""
-        adam = float(self.solver == "adam")
-        return np.array([self.batch_size, self.learning_rate, self.weight_decay, adam, 0.0])
+    def descent(self) -> Descent:
+        """Return the schedule as the kernels take it."""
+        from colabel._kernels.pair_network import Descent
+
+        rate, decay = float(self.learning_rate), float(self.weight_decay)
+        return Descent(int(self.batch_size), rate, decay, self.solver == "adam")
 
 
 def train(
@@ -115,17 +120,19 @@ def train(
     rng: np.random.RandomState,
 ) -> Iterator[float]:
     """Train on rows ``Z - shift``; yield the mean loss of each epoch, as it went along."""
+    from colabel._kernels.linear_scores import SparseRows
     from colabel._kernels.pair_network import dense_epoch, sparse_epoch
 
-    state, settings = network.state, schedule.settings()
+    state, descent = network.state, schedule.descent()
     on, share = Y.astype(state.dtype), (weight / weight.mean()).astype(state.dtype)
     epoch: Any
     if sparse.issparse(Z):
-        epoch = partial(sparse_epoch, (Z.data, Z.indices, Z.indptr), shift)
+        epoch = partial(sparse_epoch, SparseRows(Z.indptr, Z.indices, Z.data), shift)
     else:
         epoch = partial(dense_epoch, (Z - shift).astype(state.dtype, order="C"))
-    for _ in range(schedule.max_iter):
-        yield epoch(on, share, rng.permutation(len(on)), state, settings)
+    n_steps = -(-len(on) // min(descent.batch_size, len(on)))
+    for t in range(schedule.max_iter):
+        yield epoch(on, share, rng.permutation(len(on)), state, descent, t * n_steps)
 
 
 def misordered(outputs: Floats, Y: Labels, weight: Floats) -> float:
