@@ -6,7 +6,7 @@ from typing import Any
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
-from colabel.metrics import set_columns
+from colabel.metrics import facet_columns
 
 __all__ = ["with_label_sets"]
 
@@ -17,7 +17,7 @@ def with_label_sets(estimator: Any, data: Dataset) -> Any:
     Parameters
     ----------
     estimator : estimator, not fitted
-        One that has the parameter ``label_sets``, itself or inside, gets the columns of each set,
+        One that has the parameter ``facets``, itself or inside, gets the columns of each set,
         unless it has them already.
     data : Dataset
 
@@ -35,24 +35,24 @@ def with_label_sets(estimator: Any, data: Dataset) -> Any:
     key = _parameter(estimator)
     if key is not None and estimator.get_params()[key] is not None:
         return estimator
-    if data.label_sets is None:
+    if data.facets is None:
         if key is None:
             return estimator
         raise ColabelError(
             f"{type(estimator).__name__} needs exclusive label sets, of each of which one label is "
             f"on, and {data.name} has none"
         )
-    from colabel.labelsets import OnePerSetClassifier
+    from colabel.facets import OnePerSetClassifier
 
-    columns = set_columns(data.label_sets, data.n_labels, data.label_names)
+    columns = facet_columns(data.facets, data.n_labels, data.label_names)
     if key is None:
-        return OnePerSetClassifier(estimator, label_sets=columns)
+        return OnePerSetClassifier(estimator, facets=columns)
     return estimator.set_params(**{key: columns})
 
 
 def _parameter(estimator: Any) -> str | None:
     """Return the outermost parameter that takes label sets."""
-    names = [name for name in _parameters(estimator) if name.rpartition("__")[2] == "label_sets"]
+    names = [name for name in _parameters(estimator) if name.rpartition("__")[2] == "facets"]
     return min(names, key=lambda name: name.count("__"), default=None)
 
 

@@ -70,7 +70,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
     if rule in SET_RULES:
-        from colabel.labelsets import OnePerSetClassifier
+        from colabel.facets import OnePerSetClassifier
 
         estimator = OnePerSetClassifier(estimator, rule=rule)
     elif rule is not None:

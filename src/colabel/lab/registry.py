@@ -313,7 +313,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "indep",
-            _new("labelsets.IndependentDecomposition"),
+            _new("facets.IndependentDecomposition"),
             "dsml-2018",
             "label sets: one classifier a set",
             SET_BASE,
@@ -322,7 +322,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "cooc",
-            _new("labelsets.CooccurrenceDecomposition"),
+            _new("facets.CooccurrenceDecomposition"),
             "dsml-2018",
             "label sets: one class for each combination",
             SET_BASE,
@@ -331,7 +331,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "stacking",
-            _new("labelsets.LabelStacking"),
+            _new("facets.LabelStacking"),
             "dsml-2018",
             "label sets: each set given those before it",
             {**SET_BASE, "search": ("greedy", "exact")},
@@ -340,7 +340,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "dsml",
-            _new("labelsets.DualSetBoosting"),
+            _new("facets.DualSetBoosting"),
             "dsml-2018",
             "label sets: boosted, each fed by the last",
             {**SET_BASE, "n_rounds": (10, 30), "B": (1.0, 1.05, 1.1), "reuse": (True, False)},
@@ -349,7 +349,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "coupled",
-            _new("labelsets.CoupledSets"),
+            _new("facets.CoupledSets"),
             "dsml-2018",
             "label sets: separate classifiers, coupled",
             {**SET_BASE, "penalty": (0.1, 1.0, 10.0)},

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.numerics.label_sets import first_of_each
+from colabel.numerics.distinct_labelings import first_of_each
 
 __all__ = ["LabelRows", "distinct_rows"]
 

@@ -20,7 +20,7 @@ from colabel.lab.label_sets import with_label_sets
 from colabel.lab.methods import METHODS, make
 from colabel.lab.plans import Entry, Plan, Reproduced, register
 from colabel.lab.splits import list_folds
-from colabel.metrics import label_set_accuracy
+from colabel.metrics import facet_accuracy
 from colabel.neural import RBFNetwork
 
 __all__ = ["BASES", "FIGURE_3", "TABLE_2", "TABLE_3"]
@@ -236,7 +236,7 @@ def trace_rounds(
             params = {"estimator": network(), "n_rounds": n_rounds, "B": B, "reuse": reuse}
             model = with_label_sets(make("dsml", params, seed), train).fit(train.X, train.Y)
             stages = [
-                label_set_accuracy(test.Y, found, test.label_sets, label_names=test.label_names)
+                facet_accuracy(test.Y, found, test.facets, label_names=test.label_names)
                 for found in model.staged_predict(test.X)
             ]
             stages += [stages[-1]] * (n_rounds - len(stages))

@@ -1,0 +1,127 @@
+"""Old names of parameters: taken for one version, with a warning that gives the new ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ClassVar, Self
+
+__all__ = ["Renamed", "RenamedParameters", "old_names"]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A new name that depends on the estimator, or that takes another value.
+
+    Parameters
+    ----------
+    name : str or callable
+        The new name (``alpha``, ``experts__variance``), or what gives it for an estimator; no name
+        is for values that have no effect there.
+    value : callable or None
+        Gives the new value for the estimator and the old value; None if they are the same.
+    """
+
+    name: str | Callable[[Any], str | None]
+    value: Callable[[Any, Any], Any] | None = None
+
+    def new_name(self, estimator: Any) -> str | None:
+        """Return the new name for an estimator."""
+        return self.name if isinstance(self.name, str) else self.name(estimator)
+
+
+class RenamedParameters:
+    """Base of estimators that take parameters under old names, in ``__init__`` and ``set_params``.
+
+    A class says in ``_renamed`` what new name (or ``Renamed``) each old one has. Its constructor
+    has the new ones alone, as have its signature, ``get_params`` and ``clone``. It comes before
+    ``BaseEstimator`` among the bases.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Ridge(RenamedParameters, BaseEstimator):
+    ...     _renamed = {"lambda_w": "alpha"}
+    ...     def __init__(self, alpha=1.0):
+    ...         self.alpha = alpha
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", FutureWarning)
+    ...     Ridge(lambda_w=3.0)
+    Ridge(alpha=3.0)
+    """
+
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._renamed and "__init__" in vars(cls):
+            setattr(cls, "__init__", _taking_old_names(vars(cls)["__init__"]))  # noqa: B010
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which may have old names, and return the estimator."""
+        new = self._completed(_translated(self, params))
+        found: Self = super().set_params(**new)  # type: ignore[misc]
+        return found
+
+    def _completed(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters that are to be set, all under their new names, with what else is."""
+        return params
+
+
+def old_names(estimator: Any) -> dict[str, str | None]:
+    """Return the old names of the parameters of an estimator and its parts, with the new ones.
+
+    Both in full (``estimator__lambda_w``); None where the value changes as well, or has no effect.
+    """
+    owners = {"": estimator, **{f"{key}__": part for key, part in estimator.get_params().items()}}
+    found: dict[str, str | None] = {}
+    for prefix, owner in owners.items():
+        for old in () if isinstance(owner, type) else getattr(owner, "_renamed", ()):
+            spec = _spec(owner, old)
+            new = None if spec.value is not None else spec.new_name(owner)
+            found[f"{prefix}{old}"] = None if new is None else f"{prefix}{new}"
+    return found
+
+
+def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
+    """Let a constructor take old names, which its signature does not show."""
+
+    @wraps(init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        old = {name: kwargs.pop(name) for name in self._renamed if name in kwargs}
+        init(self, *args, **kwargs)
+        for name in old:
+            if self._renamed[name] in kwargs:
+                raise TypeError(f"{name} is an old name of {self._renamed[name]}; give one of them")
+        if old:
+            self.set_params(**_translated(self, old))
+
+    return __init__
+
+
+def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Give parameters their new names; warn of those that have others."""
+    out: dict[str, Any] = {}
+    for name, value in params.items():
+        if name not in estimator._renamed:
+            out[name] = value
+            continue
+        spec = _spec(estimator, name)
+        new = spec.new_name(estimator)
+        if new is not None:
+            out[new] = value if spec.value is None else spec.value(estimator, value)
+        instead = "it has no effect here" if new is None else f"set {new} instead"
+        warnings.warn(
+            f"{name} of {type(estimator).__name__} is an old name, which the next version will not "
+            f"take; {instead}",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return out
+
+
+def _spec(estimator: Any, old: str) -> Renamed:
+    spec = estimator._renamed[old]
+    return Renamed(spec) if isinstance(spec, str) else spec
