@@ -1,4 +1,4 @@
-"""Exclusive label sets: what each method gains over separate classifiers, and what is chance.
+"""Facets: what each method gains over separate classifiers, and what is chance.
 
 ``python facets.py partitions [--runs DIR] [--seeds N]``: on Frequency-Gender, five folds of N
 partitions (10), the same for all, with the base learner of Liu et al. (2018). Differences are

@@ -45,7 +45,7 @@ class Target(Protocol):
     """What ``y`` looked like, so that predictions can be returned the same way."""
 
     @property
-    def classes(self) -> Any:
+    def classes(self) -> NDArray[Any] | list[NDArray[Any]]:
         """What ``classes_`` is."""
 
     def restore(self, labels: Any, like: Any = None) -> Any:
@@ -53,13 +53,14 @@ class Target(Protocol):
 
 
 class BaseClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
-    """What all of colabel's estimators share: checks, and a fit that is whole or leaves no trace.
+    """What all of colabel's estimators share: what is checked, and a fit that is whole or nothing.
 
     Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` as ``_encode`` and ``_prepare`` give
     it, and may extend ``_check_parameters``.
     """
 
     _target: Target
+    classes_: Any
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit to features ``X`` and labels ``y``; a fit that fails leaves all as it was.
@@ -78,7 +79,6 @@ class BaseClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            self._freeze()
             X = self._validate(X, reset=True)
             labels, self._target = self._encode(y)
             check_consistent_length(X, labels)
@@ -89,15 +89,12 @@ class BaseClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse constructor arguments that no data could make right."""
 
-    def _freeze(self) -> None:
-        """Keep what parameters say of the score table: prediction goes by the fit, not by them."""
-
     def _encode(self, y: Any) -> tuple[Any, Target]:
         """Return labels as numbers, and the container that predictions are returned in."""
         raise NotImplementedError
 
     def _prepare(self, labels: Any, **fit_params: Any) -> Any:
-        """Return the encoded labels as ``_fit`` takes them, all else being settled."""
+        """Settle what depends on the target; return the encoded labels as ``_fit`` takes them."""
         return labels
 
     def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
@@ -270,7 +267,11 @@ class MultiLabelClassifier(BaseClassifier):
     def _encode(self, y: Any) -> tuple[Any, TargetFormat]:
         return encode_target(y)
 
+    def _freeze(self) -> None:
+        """Keep what parameters say of the score table: prediction goes by the fit, not by them."""
+
     def _prepare(self, labels: Any, **fit_params: Any) -> Any:
+        self._freeze()
         if self._target.label_names:
             names = [str(name) for name in self._target.label_names]
             self.label_names_in_ = np.array(names, dtype=object)

@@ -392,7 +392,7 @@ def test_every_class_of_a_smaller_set_goes_with_some_class_of_the_first():
         (lambda: make_pairwise(strength=float("nan")), "strength must be a number of at least 0"),
         (lambda: make_pairwise(n_labels=True), "n_labels must be a whole number"),
         (lambda: make_facets(facet_sizes=(3,)), "at least two facets"),
-        (lambda: make_facets(facet_sizes=(3, 1)), "a set size must be a whole number of at"),
+        (lambda: make_facets(facet_sizes=(3, 1)), "a facet size must be a whole number of at"),
         (lambda: make_facets(facet_sizes=(100, 100)), "more than 4096 combinations"),
         (
             lambda: make_facets(dependence=-0.1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import clone
 
 from colabel._label_scores import has_label_scores, label_scores
@@ -13,6 +13,7 @@ from colabel._parameters import check_choice
 from colabel.decoders import OnePerSet
 from colabel.facets._base import MOST_COMBINATIONS, FacetClassifier, all_combinations
 from colabel.facets._classifiers import Floats, weight_name
+from colabel.facets._decompositions import facet_marginals
 from colabel.facets._targets import Codes, one_hot
 from colabel.scores import Modular
 
@@ -82,10 +83,7 @@ class OnePerSetClassifier(FacetClassifier):
         if many or not self._is_joint() or issubclass(self.estimator_._table, Modular):
             return self._apart(X)
         combinations, scores = self._joint(X)
-        p = softmax(scores, axis=1)
-        with np.errstate(divide="ignore"):
-            parts = zip(combinations.T, sizes, strict=True)
-            return [np.log(p @ np.eye(size)[code]) for code, size in parts]
+        return facet_marginals(combinations, log_softmax(scores, axis=1), sizes)
 
     def _joint(self, X: Any) -> tuple[Codes, Floats]:
         combinations, sizes = all_combinations(self._target.sizes), self._target.sizes

@@ -58,7 +58,7 @@ class FacetClassifier(WrappingClassifier):
         -------
         self
         """
-        if sample_weight is not None:
+        if sample_weight is not None and y is not None:
             X, y = indexable(X, y)
             sample_weight = check_weight(sample_weight, X)
             rows = np.flatnonzero(sample_weight)

@@ -62,7 +62,7 @@ class FacetTarget:
     columns: tuple[Sequence[int], ...] = ()
 
     @property
-    def classes(self) -> Any:
+    def classes(self) -> NDArray[Any] | list[NDArray[Any]]:
         """A list with the classes of each facet; of a vector its classes."""
         return self.facets[0] if self.one_dimensional else list(self.facets)
 
