@@ -178,19 +178,19 @@ class DualSetBoosting(FacetClassifier):
         raw, given = None, X
         if self._reuses:
             raw = self._train(X, codes[:, first], drawn[first])  # Eq. (1)
-            told = chain = raw.predict(X)
+            passed = chain = raw.predict(X)
             before = first
         for s in [*self.order_[1:], first]:
             if self._reuses:
-                given = join(X, told, sizes[before])
+                given = join(X, passed, sizes[before])
             models[s] = self._train(given, codes[:, s], drawn[s])  # Eqs. (2) and (3)
             found[:, s] = wrong_at = models[s].predict(given)
             if self._reuses and self.inputs != "predicted":
                 chain = models[s].predict(join(X, chain, sizes[before]))
-                told = models[s].predict(join(X, codes[:, before], sizes[before]))
-                wrong_at = told if self.inputs == "true_update" else chain
+                passed = models[s].predict(join(X, codes[:, before], sizes[before]))
+                wrong_at = passed if self.inputs == "true_update" else chain
             elif self._reuses:
-                told = found[:, s]
+                passed = found[:, s]
             wrong[:, s] = wrong_at != codes[:, s]
             before = s
         missed = found != codes
@@ -242,15 +242,12 @@ class DualSetBoosting(FacetClassifier):
     ) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Yield each facet and the classes that a round predicts for it."""
         raw, own = models
-        before, given = self.order_[0], X
-        code = None if raw is None else raw.predict(X)
+        before = self.order_[0]
+        code: Any = None if raw is None else raw.predict(X)
         for s in [*self.order_[1:], self.order_[0]]:
-            if code is not None:
-                given = join(X, code, self._target.sizes[before])
-            found = own[s].predict(given)
-            if code is not None:
-                code, before = found, s
-            yield int(s), found
+            given = X if raw is None else join(X, code, self._target.sizes[before])
+            before, code = s, own[s].predict(given)
+            yield int(s), code
 
     def _predict(self, X: Any) -> Codes:
         *_, votes = self._staged_votes(X)

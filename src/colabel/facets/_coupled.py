@@ -95,7 +95,8 @@ class CoupledSets(FacetClassifier):
         sizes, (first, number) = self._target.sizes, distinct_rows(X, codes)
         n = len(first)
         folds = _folds(n, self.n_folds, rng)
-        rows = [np.arange(len(codes)), *(_all_of(train, number) for train, _ in folds)]
+        # Of rows that are there twice either both are in a fold or none.
+        rows = [np.arange(len(codes)), *(np.flatnonzero(np.isin(number, f)) for f, _ in folds)]
         bases = [seeded(clone(self._inner()), rng) for _ in sizes]
         tasks = (
             (base, X[train], codes[train, s], None if weight is None else weight[train])
@@ -113,8 +114,8 @@ class CoupledSets(FacetClassifier):
                 part[test] = np.maximum(class_log_probs(one, X[first[test]], size), FLOOR)
                 known[test] &= np.isin(codes[first[test], s], one.classes_)
         share, codes = np.bincount(number, weight).astype(np.float64), codes[first]
-        told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
-        self.coupling_ = fit_coupling(told, codes[known], share[known], tree, self.penalty)
+        log_p, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
+        self.coupling_ = fit_coupling(log_p, codes[known], share[known], tree, self.penalty)
 
     def _separate(self, X: Any) -> list[Floats]:
         pairs = zip(self.estimators_, self._target.sizes, strict=True)
@@ -134,11 +135,6 @@ class CoupledSets(FacetClassifier):
         super()._check_parameters()
         check_whole(self.n_folds, "n_folds", least=2)
         check_real(self.penalty, "penalty", above=0.0)
-
-
-def _all_of(chosen: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the rows that are one of those chosen, repeated ones as often as they are there."""
-    return np.flatnonzero(np.isin(number, chosen))
 
 
 def _folds(
