@@ -81,13 +81,13 @@ class OnePerSetClassifier(FacetClassifier):
         sizes = self._target.sizes
         many = np.prod(sizes, dtype=np.float64) > MOST_COMBINATIONS
         if many or not self._is_joint() or issubclass(self.estimator_._table, Modular):
-            return self._apart(X)
+            return self._by_facet(X)
         combinations, scores = self._joint(X)
         return facet_marginals(combinations, log_softmax(scores, axis=1), sizes)
 
     def _joint(self, X: Any) -> tuple[Codes, Floats]:
         combinations, sizes = all_combinations(self._target.sizes), self._target.sizes
-        parts = zip(self._apart(X), combinations.T, strict=True)
+        parts = zip(self._by_facet(X), combinations.T, strict=True)
         apart = np.sum([log_p[:, code] for log_p, code in parts], axis=0)
         if not self._is_joint():
             return combinations, apart
@@ -96,7 +96,7 @@ class OnePerSetClassifier(FacetClassifier):
         lost = np.all(scores == -np.inf, axis=1, keepdims=True)
         return combinations, np.where(lost, apart, scores)
 
-    def _apart(self, X: Any) -> list[Floats]:
+    def _by_facet(self, X: Any) -> list[Floats]:
         """Return the softmax of the label scores in each facet."""
         stops = np.cumsum(self._target.sizes)
         scores = label_scores(self.estimator_, X, int(stops[-1]))

@@ -17,7 +17,7 @@ from colabel._old_keywords import warn_of_old_name
 from colabel._renamed import Renamed
 from colabel._sklearn import check_weight, take_rows
 from colabel.facets._classifiers import Floats, usual_classifier
-from colabel.facets._targets import Codes, FacetTarget, encode_facets, kept_apart, one_hot
+from colabel.facets._targets import Codes, FacetTarget, encode_facets, one_hot, rows_as_objects
 from colabel.metrics import facet_accuracy
 from colabel.numerics.distinct_rows import number_rows, tidy_rows
 from colabel.scores import Support
@@ -105,7 +105,7 @@ class FacetClassifier(WrappingClassifier):
         found = self.predict(X)
         if self._target.one_dimensional:
             return float(np.average(np.asarray(y) == found, weights=sample_weight))
-        y = kept_apart(y)
+        y = rows_as_objects(y)
         return facet_accuracy(y, found, self.facets, sample_weight=sample_weight)["accuracy_all"]
 
     @property

@@ -30,7 +30,7 @@ class LabelStacking(FacetClassifier):
         Numbers of the facets in the order of the chain. ``None``: fewest classes first.
     search : {"greedy", "exact"}, default="greedy"
         ``"greedy"``: the best class of each facet in turn, as published. ``"exact"``: the most
-        probable combination of all, the chain rule taken at its word; as many predictions of the
+        probable combination of all, by the chain rule; as many predictions of the
         last facet as the others have combinations.
     facets : mapping or sequence, default=None
         For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.

@@ -34,7 +34,7 @@ from colabel._targets import (
 from colabel.base import PROBABILITY_FLOOR
 from colabel.metrics import facet_columns
 
-__all__ = ["Codes", "FacetTarget", "encode_facets", "kept_apart", "one_hot"]
+__all__ = ["Codes", "FacetTarget", "encode_facets", "one_hot", "rows_as_objects"]
 
 Codes = NDArray[np.intp]
 
@@ -108,7 +108,7 @@ def encode_facets(Y: Any, facets: Any = None) -> tuple[Codes, FacetTarget]:
     if Y is None or sparse.issparse(Y) or facets is not None:
         return _encode_labels(Y, facets)
     frame = as_frame(Y)
-    array = as_array(kept_apart(Y) if frame is None else frame.to_numpy())
+    array = as_array(rows_as_objects(Y) if frame is None else frame.to_numpy())
     if array.ndim > 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
     if array.ndim == 2 and array.dtype.kind in "biuf" and is_binary(array):
@@ -121,8 +121,8 @@ def encode_facets(Y: Any, facets: Any = None) -> tuple[Codes, FacetTarget]:
     return codes[:, None], FacetTarget(TargetFormat("multiclass", classes), ("1",), (classes,))
 
 
-def kept_apart(Y: Any) -> Any:
-    """Return a list of rows with words and numbers as an array of objects: numbers stay numbers."""
+def rows_as_objects(Y: Any) -> Any:
+    """Return a list of rows of words and numbers as an array of objects: numbers stay numbers."""
     if isinstance(Y, list) and Y and all(isinstance(row, list | tuple) for row in Y):
         words = [isinstance(value, str) for row in Y for value in row]
         if any(words) and not all(words) and len({len(row) for row in Y}) == 1:
