@@ -1,4 +1,4 @@
-# Two commands: `make demo` shows colabel at work, `make test` checks everything.
+# `make demo` shows colabel at work, `make check` is for every day, `make test` checks everything.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -7,11 +7,15 @@ DEV_STAMP := .venv/.installed-dev
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test lint types cover kernels format bench clean
+.PHONY: demo check test lint types cover kernels format bench clean
 
 demo: $(STAMP)
 	$(BIN)/colabel compare yeast -o runs/demo --keep predictions,models
 	$(BIN)/colabel report runs/demo -o runs/demo/report.html
+
+# Lint, types, and the tests of what has changed since the last commit on the main branch.
+check: lint types
+	$(BIN)/python -m pytest -q -n 2 $$($(BIN)/python tools/changed_tests.py)
 
 test: lint types cover kernels
 

@@ -28,6 +28,7 @@ from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import load
 from colabel.metrics import evaluate, log_likelihood, make_scorer
 from colabel.mixture import ConditionalBernoulliMixture as CBM
+from colabel.mixture import Logistic
 from colabel.model_selection import IterativeStratifiedKFold
 
 RESULTS = Path(__file__).parent / "results" / "cbm_accuracy.json"
@@ -86,8 +87,8 @@ TASKS = {
         0.695,
         cbm(
             n_components=[20, 30, 50],
-            gate_variance=[3, 10],
-            expert_prior=["shared"],  # a search of 10 to 60 steps chose it over "zero"
+            gate__variance=[3, 10],
+            experts__prior=["shared"],  # a search of 10 to 60 steps chose it over "zero"
             n_steps=[60],
         ),
         folds=5,
@@ -97,7 +98,7 @@ TASKS = {
     "scene-rbf": Task(
         "scene",
         0.72,
-        rbf([0.05, 0.1, 0.2], n_components=[20], gate_variance=[10, 30, 100], n_steps=[5, 10, 15]),
+        rbf([0.05, 0.1, 0.2], n_components=[20], gate__variance=[10, 30, 100], n_steps=[5, 10, 15]),
         steps=(WHOLE,),
     ),
     "yeast": Task(
@@ -105,8 +106,8 @@ TASKS = {
         0.245,
         cbm(
             n_components=[30],
-            expert_variance=[1, 3, 10],
-            gate_variance=[0.5, 1, 2],
+            experts__variance=[1, 3, 10],
+            gate__variance=[0.5, 1, 2],
             n_steps=[5, 10],
         ),
         repeats=2,
@@ -114,7 +115,9 @@ TASKS = {
     "yeast-f1": Task(
         "yeast",
         0.337,
-        cbm(n_components=[30], expert_variance=[3, 10], gate_variance=[1, 2, 4], n_steps=[5, 10]),
+        cbm(
+            n_components=[30], experts__variance=[3, 10], gate__variance=[1, 2, 4], n_steps=[5, 10]
+        ),
         model=CBM(decoder="f1"),
         repeats=2,
         **F1,
@@ -125,8 +128,8 @@ TASKS = {
         rbf(
             [0.005, 0.01, 0.02],
             n_components=[30],
-            expert_variance=[10],
-            gate_variance=[3, 10, 30],
+            experts__variance=[10],
+            gate__variance=[3, 10, 30],
             n_steps=[4, 8],
         ),
         steps=(StandardScaler(), WHOLE),
@@ -138,9 +141,9 @@ TASKS = {
         0.386,
         cbm(
             n_components=[1, 30],
-            expert_variance=[1, 3, 10],
-            gate_variance=[10, 30],
-            expert_prior=["shared"],
+            experts__variance=[1, 3, 10],
+            gate__variance=[10, 30],
+            experts__prior=["shared"],
             n_steps=[2],
         ),
         steps=(Normalizer(),),
@@ -151,9 +154,9 @@ TASKS = {
     "enron-f1-mixture": Task(  # the same without K = 1, which is binary relevance
         "enron",
         None,
-        cbm(n_components=[30], expert_variance=[1, 3, 10], gate_variance=[10, 30]),
+        cbm(n_components=[30], experts__variance=[1, 3, 10], gate__variance=[10, 30]),
         steps=(Normalizer(),),
-        model=CBM(decoder="f1", n_models=3, expert_prior="shared", n_steps=2),
+        model=CBM(decoder="f1", n_models=3, experts=Logistic(prior="shared"), n_steps=2),
         folds=5,
         **F1,
     ),
@@ -162,9 +165,9 @@ TASKS = {
         0.20,
         cbm(
             n_components=[1, 30],
-            expert_variance=[30, 100, 300],
-            gate_variance=[100],
-            expert_prior=["zero", "shared"],
+            experts__variance=[30, 100, 300],
+            gate__variance=[100],
+            experts__prior=["zero", "shared"],
             n_steps=[2, 4],
         ),
         model=CBM(decoder="f1", n_models=3),
@@ -174,17 +177,17 @@ TASKS = {
     "bibtex-f1": Task(
         "bibtex",
         0.525,
-        cbm(n_components=[30], expert_variance=[3, 10], gate_variance=[10, 30]),
+        cbm(n_components=[30], experts__variance=[3, 10], gate__variance=[10, 30]),
         steps=(Normalizer(),),
-        model=CBM(decoder="f1", expert_prior="shared", n_steps=3),
+        model=CBM(decoder="f1", experts=Logistic(prior="shared"), n_steps=3),
         folds=2,
         **F1,
     ),
     "rcv1subset1": Task(
         "rcv1subset1",
         0.555,
-        cbm(n_components=[50, 100], gate_variance=[100, 1000]),
-        model=CBM(n_steps=4, expert_variance=100.0),
+        cbm(n_components=[50, 100], gate__variance=[100, 1000]),
+        model=CBM(n_steps=4, experts=Logistic(100.0)),
         folds=2,
     ),
     "rcv1subset1-br": Task(

@@ -158,7 +158,7 @@ def seconds():
             lambda m=model: m.set_params(n_jobs=2).fit(train.X, train.Y), time.perf_counter
         )
         predict = least(lambda m=model: m.predict(test.X), time.process_time)
-        with mock.patch("colabel.mixture._growers.find_spec", return_value=None):
+        with mock.patch("colabel.trees.growers.find_spec", return_value=None):
             plain = least(lambda m=model: m.fit(train.X, train.Y), time.process_time, 1)
         rows[name] = {"fit": fit, "wall_2_jobs": wall, "predict": predict, "scikit_learn": plain}
         print(

@@ -31,14 +31,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from colabel.datasets import load
-from colabel.linear import component
+from colabel.linear import logistic
 from colabel.mixture import BernoulliMixture
 from colabel.mixture import ConditionalBernoulliMixture as CBM
-from colabel.mixture._bernoulli_em import Prior, e_step, spread_start
+from colabel.mixture._bernoulli_em import Prior, distinct_rows, e_step, spread_start
 from colabel.mixture._conditional import START_TOL
-from colabel.mixture._crew import runner
-from colabel.mixture._label_rows import distinct_rows
-from colabel.numerics.jobs import in_turn
+from colabel.numerics.jobs import in_turn, runner
 
 RESULTS = Path(__file__).parent / "results" / "cbm_speed.json"
 GOAL_FITS, GOAL_GIB = 200, 4
@@ -67,7 +65,7 @@ def dense(Y):
 def rates(model, X, Y, spent, Xt):
     """GFLOP/s of a fit that took so many seconds, rows predicted a second, and peak memory."""
     # Regressions of a component as the solver sees them, not in the kernel that counts nothing.
-    with Counter() as counter, mock.patch.object(component, "LARGEST_COPY", -1):
+    with Counter() as counter, mock.patch.object(logistic, "LARGEST_COPY", -1):
         model.fit(X, Y)
     predict = seconds(lambda: model.predict(Xt), 3, time.process_time)
     found = {

@@ -27,7 +27,7 @@ import numpy as np
 
 from colabel.datasets import load
 from colabel.lab import compare
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 
 METHODS, N_FOLDS = ("br", "br+top_1"), 6
 N_CELLS = len(METHODS) * N_FOLDS

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from colabel.datasets import load
-from colabel.lab.memory import peak_memory_mb
+from colabel.lab.processes import peak_memory_mb
 from colabel.neighbors import LargeMarginKNN
 
 GOAL_MB = 8 * 1024

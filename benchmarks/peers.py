@@ -47,8 +47,8 @@ OURS = "from colabel.lab.methods import make; model = make({!r}, seed=0)"
 SEARCH = (
     "; from sklearn.model_selection import GridSearchCV; from colabel.metrics import log_likelihood"
     "; from colabel.model_selection import IterativeStratifiedKFold as Folds; model = GridSearchCV("
-    "model, {'gate_variance': [1, 3, 10, 30, 100, 300, 1000], 'expert_prior': ['zero', 'shared']}, "
-    "scoring=log_likelihood, cv=Folds(3, random_state=0))"
+    "model, {'gate__variance': [1, 3, 10, 30, 100, 300, 1000], "
+    "'experts__prior': ['zero', 'shared']}, scoring=log_likelihood, cv=Folds(3, random_state=0))"
 )
 LINEAR = "from sklearn.linear_model import LogisticRegression; "
 LOGISTIC = LINEAR + "one = LogisticRegression(max_iter=1000); "

@@ -174,8 +174,8 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    names = ("C", "alpha", "alpha", "gate_variance", "width", "weight_decay", "estimator")
-    name = next(n for n in names if hasattr(estimator, n))
+    names = ("C", "alpha", "gate__variance", "width", "weight_decay", "estimator")
+    name = next(n for n in names if n in estimator.get_params())
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)
         name = f"{depth}C"

@@ -16,10 +16,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from colabel.lab.cells_file import add_to_store, merged, pack_cells, read_store, unpack_cells
+from results_cells import (
+    add_to_store,
+    gather_runs,
+    merged,
+    pack_cells,
+    read_store,
+    unpack_cells,
+)
+from results_page import merge_pages
+
 from colabel.lab.report import read_runs, render_markdown
-from colabel.lab.report.gathering import gather_runs
-from colabel.lab.report.results_page import merge_pages
 
 PAGE = Path(__file__).parents[1] / "docs" / "results.md"
 INTRODUCTION = """\
@@ -49,7 +56,7 @@ def main(folders: Sequence[str], page: Path = PAGE, replace: Sequence[str] = ())
     page.write_text(text, encoding="utf-8")
     pack_cells(cells, known)
     for name, (n_old, n_new) in kept.items():
-        print(f"{name} stays as it is: {n_old} cells on the page, {n_new} found")  # noqa: T201
+        print(f"{name} stays as it is: {n_old} cells on the page, {n_new} found")
 
 
 if __name__ == "__main__":
@@ -61,6 +68,6 @@ if __name__ == "__main__":
     if given.into:
         for place in given.folders:
             n_new = add_to_store(place, unpack_cells(PAGE.with_suffix(".jsonl.gz")))
-            print(f"{n_new} cells put into {place}")  # noqa: T201
+            print(f"{n_new} cells put into {place}")
     else:
         main(given.folders, replace=given.replace)

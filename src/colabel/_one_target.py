@@ -1,4 +1,4 @@
-"""What classifiers of a single target ask of their training data."""
+"""What classifiers of a single target have in common."""
 
 from __future__ import annotations
 
@@ -6,12 +6,46 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from colabel._sklearn import check_weight
 
-__all__ = ["check_one_target"]
+__all__ = ["ScoringClassifier", "check_one_target"]
+
+
+class ScoringClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers whose scores are log-odds, or logarithms of shares; sparse rows welcome.
+
+    Subclasses define ``fit``, which sets ``classes_``, and ``decision_function``.
+    """
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score: (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class: (n_samples, n_classes)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[best]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def check_one_target(

@@ -23,8 +23,8 @@ from colabel._renamed import RenamedParameters
 from colabel._sklearn import missing_values_named, n_rows, take_rows
 from colabel._targets import TargetFormat, dense_labels, encode_target
 from colabel._unchanged import unchanged_on_failure
-from colabel.compat import check_compatible
 from colabel.decoders import BaseDecoder, make_decoder, top_m
+from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
@@ -278,14 +278,14 @@ class MultiLabelClassifier(BaseClassifier):
         elif hasattr(self, "label_names_in_"):
             del self.label_names_in_
         self.decoder_ = self._make_decoder()
-        self._nonempty = self._forbids_empty()
-        check_compatible(
-            self._table,
-            self.decoder_,
-            attractive=self._attractive,
-            distribution=self._has_joint(),
+        reason = self.decoder_.refusal(
+            self._table, attractive=self._attractive, distribution=self._has_joint()
         )
-        return labels if self._sparse_labels else dense_labels(labels)
+        if reason:
+            raise IncompatibleError(reason)
+        labels = labels if self._sparse_labels else dense_labels(labels)
+        self._nonempty = self._forbids_empty(labels, **fit_params)
+        return labels
 
     def _scores(self, X: Any) -> ScoreTable:
         """Score validated rows."""
@@ -317,7 +317,8 @@ class MultiLabelClassifier(BaseClassifier):
         chosen = self._decoder if self.decoder is None else self.decoder
         return make_decoder(chosen, self._table)
 
-    def _forbids_empty(self) -> bool:
+    def _forbids_empty(self, Y: Any, **fit_params: Any) -> bool:
+        """Whether no labeling predicted is to be empty, given what ``_fit`` is given."""
         return self.empty == "forbid"
 
     def _probabilistic(self) -> bool:

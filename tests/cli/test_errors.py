@@ -295,7 +295,7 @@ def test_a_warning_is_one_line_on_stderr(run, files, monkeypatch):
             warnings.warn("not\nconverged [red]", UserWarning, stacklevel=2)
             return super().fit(X, y, **params)
 
-    method = methods.Method("worried", Worried, "none", "warns")
+    method = methods.Method(Worried, "none", "warns")
     monkeypatch.setitem(methods.METHODS, "worried", method)
     with warnings.catch_warnings():
         warnings.simplefilter("default")

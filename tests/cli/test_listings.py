@@ -67,7 +67,7 @@ def test_every_command_has_help_that_fits_80_columns(run, command):
 def test_methods_json_lists_every_name_with_the_fields_of_the_contract(run):
     rows = json.loads(run("methods", "--json").out)
     names = [row["name"] for row in rows]
-    ordinary = [name for name, method in METHODS.items() if not method.label_sets]
+    ordinary = [name for name, method in METHODS.items() if not method.facets]
     assert names == [*METHODS, *(f"{name}+{rule}" for name in ordinary for rule in RULES)]
     assert {"br", "ovr-svm", "powset", "br+global", "br+top_1", "powset+cardinality"} <= set(names)
     for row in rows:

@@ -63,7 +63,7 @@ def test_every_command_of_the_page_prints_what_is_shown(run, tmp_path):
 def test_every_command_and_option_is_on_the_page(run):
     text = PAGE.read_text(encoding="utf-8")
     models = ("methods", "datasets", "info", "fit", "predict", "evaluate", "tune")
-    for command in (*models, "compare", "report", "redo"):
+    for command in (*models, "compare", "report", "redo", "warmup"):
         assert f"`colabel {command}" in text
         for option in re.findall(r"(--[a-z-]+)", run(command, "--help").out):
             assert option in text or option in ("--output", "--method", "--methods", "--param")

@@ -13,8 +13,8 @@ import pytest
 import colabel
 from cli.samples import COLUMNS, LABELS, MEASURES
 from colabel.datasets import Dataset
-from colabel.lab import methods, plans, read_results
-from colabel.lab.plans import Entry, Plan
+from colabel.lab import methods, paper_tables, read_results
+from colabel.lab.paper_tables import Entry, PaperTable
 
 
 class Broken(colabel.BinaryRelevance):
@@ -25,23 +25,23 @@ class Broken(colabel.BinaryRelevance):
 @pytest.fixture
 def broken(monkeypatch):
     """A registered method that fails."""
-    method = methods.Method("broken", Broken, "none", "always fails")
+    method = methods.Method(Broken, "none", "always fails")
     monkeypatch.setitem(methods.METHODS, "broken", method)
 
 
 @pytest.fixture
 def own_plans(monkeypatch):
     """An empty registry of tables; that of the papers comes back afterwards."""
-    plans.list_plans()
-    monkeypatch.setattr(plans, "_PLANS", {})
+    paper_tables.list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", {})
 
 
 @pytest.fixture
 def plan(own_plans, files):
     """A registered table with known numbers, on data that are there and data that are not."""
     here = str(files / "small.npz")
-    return plans.register(
-        Plan(
+    return paper_tables.register(
+        PaperTable(
             name="test-2020.table1",
             title="A [test]",
             data=(here, "enron"),
@@ -218,8 +218,8 @@ def generated(name, split="train", *, seed):
 
 
 def test_a_table_of_generated_data_shows_bound_and_spread(run, own_plans):
-    plans.register(
-        Plan(
+    paper_tables.register(
+        PaperTable(
             name="test-2024.table1",
             title="Made",
             data=("made",),
@@ -252,8 +252,8 @@ def test_a_table_of_generated_data_shows_bound_and_spread(run, own_plans):
 
 def test_other_data_than_the_papers_are_marked(run, own_plans, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    plans.register(
-        Plan(
+    paper_tables.register(
+        PaperTable(
             name="test-2025.figure1",
             title="Else",
             data=("yeast",),
@@ -291,19 +291,23 @@ def test_quick_runs_the_small_version(run, plan, tmp_path):
 
 def test_a_table_of_which_nothing_can_be_run_has_failed(run, own_plans):
     entry = Entry("x", "br", {"enron": 0.5})
-    plans.register(Plan("test-2021.table1", "Gone", ("enron",), (entry,), "example_f1"))
+    paper_tables.register(
+        PaperTable("test-2021.table1", "Gone", ("enron",), (entry,), "example_f1")
+    )
     outcome = run("reproduce", "test-2021", "-o", "r")
     assert outcome.code == 1
     assert "missing: enron" in outcome.out
     assert outcome.err.startswith("colabel: nothing of test-2021 could be run: enron is registered")
-    plans.register(Plan("test-2022.table1", "Empty", (), (), "example_f1"))
+    paper_tables.register(PaperTable("test-2022.table1", "Empty", (), (), "example_f1"))
     assert "it has no data" in run("reproduce", "test-2022", "-o", "r").err
 
 
 def test_failures_of_a_table_are_named(run, own_plans, files, broken):
     here = str(files / "small.npz")
     entries = (Entry("bad", "broken", {here: 0.5}), Entry("good", "br", {here: 0.5}))
-    plans.register(Plan("test-2023.t", "Half", (here,), entries, "micro_f1", split="holdout:0.5"))
+    paper_tables.register(
+        PaperTable("test-2023.t", "Half", (here,), entries, "micro_f1", split="holdout:0.5")
+    )
     outcome = run("reproduce", "test-2023.t", "-o", "r")
     assert outcome.code == 0
     assert "failed: RuntimeError: the machine is on [red]fire" in outcome.out
@@ -315,8 +319,8 @@ def test_failures_of_a_table_are_named(run, own_plans, files, broken):
 
 
 def test_a_table_shows_seconds_where_its_plan_asks_for_them(run, own_plans, tmp_path):
-    made = plans.register(
-        Plan(
+    made = paper_tables.register(
+        PaperTable(
             name="test-2026.table1",
             title="Timed",
             data=("made",),
@@ -334,7 +338,7 @@ def test_a_table_shows_seconds_where_its_plan_asks_for_them(run, own_plans, tmp_
     (line,) = results(tmp_path / "s" / "test-2026.table1")
     (cell,) = found["cells"]
     assert cell["fit_seconds"] == pytest.approx(float(line["fit_seconds"]), rel=1e-3)
-    plans.register(replace(made, show_seconds=False))
+    paper_tables.register(replace(made, show_seconds=False))
     outcome = run("reproduce", "test-2026", "-o", "r")
     assert outcome.out.splitlines()[1].strip().endswith("paper difference")
     (found,) = json.loads(run("reproduce", "test-2026", "-o", "r", "--json").out)
@@ -343,12 +347,12 @@ def test_a_table_shows_seconds_where_its_plan_asks_for_them(run, own_plans, tmp_
 
 def test_the_registered_table_runs_on_yeast(run, monkeypatch):
     grid, name = (0.1, 1.0), "relaxations-2015.table2"  # two penalties of seven, to save time
-    (full,) = plans.find_plans(name)
+    (full,) = paper_tables.find_tables(name)
     entries = tuple(
         replace(entry, space=dict.fromkeys(entry.space, grid)) for entry in full.entries
     )
     monkeypatch.setattr(import_module("colabel.lab.papers.relaxations_2015"), "GRID", grid)
-    monkeypatch.setitem(plans._PLANS, name, replace(full, entries=entries))
+    monkeypatch.setitem(paper_tables._TABLES, name, replace(full, entries=entries))
     outcome = run("reproduce", "relaxations-2015.table2", "--quick", "-o", "r", "--json")
     assert (outcome.code, outcome.err) == (0, "")
     (found,) = json.loads(outcome.out)

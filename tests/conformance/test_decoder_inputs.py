@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import instances
-from colabel.compat import check_compatible
 from colabel.decoders import (
     BaseDecoder,
     BranchAndBound,
@@ -31,10 +30,9 @@ def test_other_tables_are_refused(decoder):
         if table not in decoder.accepts:
             with pytest.raises(IncompatibleError, match=f"not {table.__name__}"):
                 decoder.decode(maker(0))
-            with pytest.raises(IncompatibleError, match=f"not {table.__name__}"):
-                check_compatible(table, decoder)
+            assert decoder.refusal(table).endswith(f"not {table.__name__}")
         else:
-            check_compatible(table, decoder, attractive=True, distribution=True)
+            assert not decoder.refusal(table, attractive=True, distribution=True)
 
 
 @every_case
@@ -164,12 +162,11 @@ def test_a_need_for_probabilities_is_checked_before_any_work():
     class Expected(Exhaustive):
         needs_distribution = True
 
-    check_compatible(instances.modular(1, log_odds=True), Expected())
-    check_compatible(Modular, Expected(), distribution=True)
+    assert Expected().decode(instances.modular(1, log_odds=True))
+    assert not Expected().refusal(Modular, distribution=True)
     with pytest.raises(IncompatibleError, match="needs probabilities"):
-        check_compatible(instances.modular(1), Expected())
-    with pytest.raises(IncompatibleError, match="needs probabilities"):
-        check_compatible(Modular, Expected(), distribution=False)
+        Expected().decode(instances.modular(1))
+    assert "needs probabilities" in Expected().refusal(Modular, distribution=False)
 
 
 def test_the_base_class_is_no_decoder():
@@ -183,8 +180,6 @@ def test_attraction_is_checked_before_any_work():
     class Cut(Exhaustive):
         needs_attractive = True
 
-    check_compatible(instances.pairwise(1, attractive=True), Cut())
-    with pytest.raises(IncompatibleError, match="without repulsion"):
-        check_compatible(instances.pairwise(1), Cut())
-    with pytest.raises(IncompatibleError, match="without repulsion"):
-        check_compatible(Pairwise, Cut(), attractive=False)
+    assert not Cut().refusal(Pairwise, attractive=True)
+    assert "without repulsion" in Cut().refusal(Pairwise, attractive=False)
+    assert "without repulsion" in Cut().refusal(Pairwise)

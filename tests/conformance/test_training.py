@@ -14,10 +14,10 @@ from sklearn.base import clone
 
 from colabel.decoders import DECODERS, BaseDecoder
 from colabel.exceptions import IncompatibleError, UnknownNameError
-from colabel.learners import LEARNERS, BaseLearner, make_learner
+from colabel.learners import LEARNERS, BaseLearner
 from colabel.losses import LOSSES, BaseLoss, CountsLoss, FBeta
-from colabel.models import MODELS, BaseModelSpec, make_model
-from colabel.oracles import ORACLES, BaseOracle, make_oracle
+from colabel.models import MODELS, BaseModelSpec
+from colabel.oracles import ORACLES, BaseOracle, DecoderOracle
 from colabel.structured import Parts, StructuredSVC
 from learners.oracles_margin import joint_feature, slow_minimum, slow_risk
 from oracles import all_labelings
@@ -54,7 +54,12 @@ SPECS = {name: cls() for name, cls in MODELS.items()}
 SPECS |= {
     f"quadratic, {sign}": MODELS["quadratic"](sign=sign) for sign in ("attractive", "repulsive")
 }
-FAST = {"dual": {"tol": 1e-5, "max_iter": 5000}, "bmrm": {"tol": 1e-5}, "lbfgs": {"tol": 1e-5}}
+FAST = {
+    "optimal": {"tol": 1e-5, "max_iter": 5000},
+    "dual": {"tol": 1e-5, "max_iter": 5000},
+    "bmrm": {"tol": 1e-5},
+    "lbfgs": {"tol": 1e-5},
+}
 # Stochastic learners: many short steps, fewer where each is a relaxation and bounds alone count.
 SLOW = {
     "averaged": {"max_iter": 200, "rate": 0.03, "batch": 8},
@@ -65,11 +70,11 @@ EXACT = ("certified", "mincut", "exhaustive")
 
 
 def learner_of(name):
-    return make_learner(name).set_params(**{**FAST, **SLOW}.get(name, {}))
+    return LEARNERS[name]().set_params(**{**FAST, **SLOW}.get(name, {}))
 
 
 def oracle_of(name):
-    return make_oracle(name if name in ORACLES else DECODERS[name]())
+    return ORACLES[name]() if name in ORACLES else DecoderOracle(DECODERS[name]())
 
 
 def rows(seed=0, n=6, d=2, V=3):
@@ -219,7 +224,13 @@ def test_a_part_is_an_object_or_a_name(part, known, base):
         StructuredSVC(**{part: 3}).fit(X, Y)
 
 
-def test_models_are_made_by_name_or_copied():
-    mine = MODELS["submodular"](pairs=3)
-    assert make_model(mine) is not mine
-    assert make_model(mine).pairs == 3
+def test_parts_are_copied():
+    mine = MODELS["submodular"](pairs=3), FBeta(2.0), ORACLES["certified"](7), LEARNERS["bmrm"](0.1)
+    parts = Parts.of(*mine, tol=0.5, limit=3)
+    for given, kept in zip(
+        mine, (parts.model, parts.loss, parts.oracle, parts.learner), strict=True
+    ):
+        assert kept is not given
+        assert kept.get_params() == given.get_params()
+    named = Parts.of("submodular", "f1", "certified", "bmrm", tol=0.5, limit=3)
+    assert (named.oracle.limit, named.learner.tol) == (3, 0.5)

@@ -18,6 +18,7 @@ SEEDS = range(250)
 def path(request, monkeypatch):
     """Take one of the two paths whatever the density."""
     monkeypatch.setattr(_label_graph, "DENSE", -1.0 if request.param else 2.0)
+    monkeypatch.setattr(_label_graph, "FEW", 0)
 
 
 @pytest.mark.usefixtures("path")

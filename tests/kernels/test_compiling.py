@@ -1,6 +1,8 @@
 """A first call says that it compiles, keeps what it compiled, and runs where nothing can be."""
 
+import io
 import logging
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -19,10 +21,10 @@ compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is
 
 DECODE = """
 import logging, sys
-logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+logging.basicConfig(level="INFO", format="%(message)s", stream=sys.stdout)
 import numpy as np
 import colabel._kernels._compiling as compiling
-compiling.PATIENCE = 0.0
+compiling._LISTENER.patience = 0.01
 from colabel.decoders.mixture_mode import MixtureMode
 from colabel.scores import Mixture
 found = MixtureMode().decode(Mixture(np.log([[0.4, 0.6]]), [[[3.0, 3.0], [-2.0, 0.5]]]))
@@ -30,30 +32,107 @@ print(found.labels.tolist())
 """
 
 
-def decode(**environment):
+def python(code, stderr=subprocess.PIPE, **environment):
+    """Return what a process of its own prints."""
     run = subprocess.run(
-        [sys.executable, "-c", DECODE],
+        [sys.executable, "-B", "-c", code],
         env={**os.environ, **environment},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         check=True,
     )
-    return run.stdout.splitlines()
+    return run.stdout.splitlines(), run.stderr
 
 
 @pytest.fixture(scope="module")
 def first_call(tmp_path_factory):
     """Return what a process printed that found nothing on disk, and the folder that it filled."""
     folder = tmp_path_factory.mktemp("kernels")
-    return decode(NUMBA_CACHE_DIR=str(folder)), folder
+    return python(DECODE, NUMBA_CACHE_DIR=str(folder)), folder
 
 
 @compiled
-def test_the_first_call_says_so_and_the_second_finds_it_on_disk(first_call):
+def test_the_first_call_tells_the_logger_once_and_the_second_finds_it_on_disk(first_call):
     first, folder = first_call
-    assert any(line.startswith("compiling mixture_mode for the first time") for line in first)
-    assert any(line.startswith("compiled mixture_mode in") for line in first)
-    assert decode(NUMBA_CACHE_DIR=str(folder)) == first[-1:] == ["[[1, 1]]"]
+    assert first == ([_compiling.NOTICE, "[[1, 1]]"], "")
+    assert python(DECODE, NUMBA_CACHE_DIR=str(folder)) == (["[[1, 1]]"], "")
+
+
+@pytest.fixture
+def fill(tmp_path):
+    """Write a package with one small kernel; return its folder, and a call of the kernel.
+
+    The call, in a process of its own that has little patience, prints its value and, if the kernel
+    was found on disk, 1.
+    """
+    folder = tmp_path / "colabel" / "_kernels"
+    folder.mkdir(parents=True)
+    (tmp_path / "colabel" / "__init__.py").touch()
+    for name in ("__init__", "_cache", "_compiling"):
+        shutil.copy(Path(_compiling.__file__).with_name(f"{name}.py"), folder)
+    (folder / "layout.py").write_text("SIZE = 3\n")
+    (folder / "apart.py").write_text("SIZE = 5\n")
+    (folder / "fill.py").write_text(
+        "from colabel._kernels import kernel\n"
+        "from colabel._kernels.layout import SIZE\n"
+        "@kernel\n"
+        "def fill():\n"
+        "    return SIZE\n"
+    )
+
+    def call(first="", **options):
+        return python(
+            "from colabel._kernels import _compiling, without_notice\n"
+            f"_compiling._LISTENER.patience = 1e-9\n{first}\n"
+            "from colabel._kernels.fill import fill\n"
+            "print(fill(), *fill.stats.cache_hits.values())",
+            PYTHONPATH=str(tmp_path),
+            NUMBA_CACHE_DIR=str(tmp_path / "kept"),
+            **options,
+        )
+
+    return folder, call
+
+
+@compiled
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_a_terminal_shows_one_line(fill):
+    import pty
+
+    ours, theirs = pty.openpty()
+    out, _ = fill[1](stderr=theirs)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert out == ["3"]
+    assert shown == f"colabel: {_compiling.NOTICE}\r\n"
+
+
+@compiled
+def test_nothing_is_shown_where_nobody_looks(fill):
+    assert fill[1]() == (["3"], "")
+
+
+@compiled
+def test_who_says_so_already_leaves_the_notice_out(fill):
+    listening = "import logging; logging.basicConfig(level='INFO')"
+    assert fill[1](f"{listening}; without_notice()") == (["3"], "")
+
+
+def test_terminals_and_notebooks_of_the_main_process_are_watched(monkeypatch):
+    class OutStream(io.StringIO):
+        """The stream of a notebook."""
+
+    OutStream.__module__ = "ipykernel.iostream"
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    assert not _compiling._is_watched(None)  # a program without a console
+    assert not _compiling._is_watched(io.StringIO())
+    for stream in (OutStream(), terminal):
+        assert _compiling._is_watched(stream)
+    monkeypatch.setattr(multiprocessing.current_process(), "name", "LokyProcess-1")
+    assert not _compiling._is_watched(terminal)
 
 
 @compiled
@@ -78,9 +157,10 @@ def test_kernels_run_where_no_folder_can_be_written(monkeypatch):
 
     monkeypatch.setattr(kernels, "numba", types.SimpleNamespace(njit=refuse))
     assert kernels.kernel(lambda x: x + 1)(2) == 3
+    assert kernels.kept_in() is None
 
 
-def test_quick_compiles_are_not_reported(caplog):
+def test_quick_compiles_add_up_until_patience_is_over(caplog):
     listener = _compiling._Listener()
 
     def one():
@@ -91,11 +171,13 @@ def test_quick_compiles_are_not_reported(caplog):
     with caplog.at_level(logging.INFO, logger="colabel"):
         listener.on_start(event)
         listener.on_end(event)
+        left = listener.patience
+        assert 0.0 < left < _compiling.PATIENCE
         one.__module__ = "elsewhere"  # a user's own kernel
         listener.on_start(event)
         listener.on_end(event)
     assert not caplog.records
-    assert listener.depth == 0
+    assert (listener.depth, listener.patience) == (0, left)
 
 
 def test_processes_that_compile_together_do_not_mix_up_their_code(tmp_path):
@@ -123,38 +205,14 @@ def test_kernels_are_kept_in_files_named_for_what_they_were_compiled_for(first_c
 
 
 @compiled
-def test_a_kernel_is_compiled_anew_when_what_it_calls_has_changed(tmp_path):
-    folder = tmp_path / "colabel" / "_kernels"
-    folder.mkdir(parents=True)
-    (tmp_path / "colabel" / "__init__.py").touch()
-    for name in ("__init__", "_cache", "_compiling"):
-        shutil.copy(Path(_compiling.__file__).with_name(f"{name}.py"), folder)
-    (folder / "layout.py").write_text("SIZE = 3\n")
-    (folder / "apart.py").write_text("SIZE = 5\n")
-    (folder / "fill.py").write_text(
-        "from colabel._kernels import kernel\n"
-        "from colabel._kernels.layout import SIZE\n"
-        "@kernel\n"
-        "def fill():\n"
-        "    return SIZE\n"
-    )
-    ask = "from colabel._kernels.fill import fill; print(fill(), *fill.stats.cache_hits.values())"
-
-    def answer():
-        return subprocess.run(
-            [sys.executable, "-B", "-c", ask],
-            env=os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "c")},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-
-    assert answer() == ["3"]
-    assert answer() == ["3", "1"], "found on disk"
+def test_a_kernel_is_compiled_anew_when_what_it_calls_has_changed(fill):
+    folder, call = fill
+    assert call()[0] == ["3"]
+    assert call()[0] == ["3 1"], "found on disk"
     (folder / "apart.py").write_text("SIZE = 6\n")
-    assert answer() == ["3", "1"], "nothing that it is made of has changed"
+    assert call()[0] == ["3 1"], "nothing that it is made of has changed"
     (folder / "layout.py").write_text("SIZE = 4\n")
-    assert answer() == ["4"]
+    assert call()[0] == ["4"]
 
 
 def test_the_clock_counts_what_another_thread_is_compiling():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from colabel._kernels import lbfgs, orthant
+from colabel._kernels import lbfgs
 
 MEMORY = 3
 # No limit but that of rounding.
-OPEN = np.array([0.0, 0.0, 1e-14, 0.0, 1e300, 1e9])
+OPEN = lbfgs.Limits(0.0, 0.0, 1e-14, 0.0, 1e300, 10**9)
 
 
 class Textbook:
@@ -30,13 +30,13 @@ class Textbook:
         return -H @ gradient
 
 
-def state(start, scale, extra=0):
-    n, d = start.shape
-    vectors = np.full((n, lbfgs.HEAD + 2 * MEMORY + extra, d), np.nan)
-    vectors[:, lbfgs.SCALE] = scale
-    counts = np.zeros((n, lbfgs.COUNTS), dtype=np.int64)
-    counts[:, lbfgs.STEPS] = -1
-    return vectors, np.zeros((n, lbfgs.RHO + MEMORY)), counts, np.arange(n), start.copy()
+def state(start, scale, price=None):
+    """Return what ``advance`` is given first: memory, price, active problems and trial points."""
+    memory = lbfgs.empty_memory(*start.shape, MEMORY, with_norm=price is not None)
+    memory.vectors[:] = np.nan
+    memory.vectors[:, lbfgs.SCALE] = scale
+    price = None if price is None else np.broadcast_to(price, start.shape).astype(float)
+    return memory, price, np.arange(len(start)), start.copy()
 
 
 def quadratics(rng, n, d):
@@ -57,88 +57,90 @@ def test_directions_are_those_of_the_textbook(seed):
     d = int(rng.integers(1, 12))
     H, c = quadratics(rng, 1, d)
     scale = rng.random(d) + 0.5
-    vectors, numbers, counts, active, trial = state(rng.normal(size=(1, d)), scale)
+    memory, price, active, trial = state(rng.normal(size=(1, d)), scale)
     book, before = Textbook(scale), None
     for _ in range(3 * MEMORY):
         value, gradient = evaluate(H, c, trial, active)
-        steps = counts[0, lbfgs.STEPS]
+        steps = memory.counts[0, lbfgs.STEPS]
         here = trial[0].copy()
-        lbfgs.advance(vectors, numbers, counts, active, trial, value, gradient, OPEN)
+        lbfgs.advance(memory, price, active, trial, value, gradient, OPEN)
         if np.abs(gradient).max() < 1e-5:
             break
-        if counts[0, lbfgs.STEPS] > steps:
+        if memory.counts[0, lbfgs.STEPS] > steps:
             if before is not None:
                 book.remember(here - before[0], gradient[0] - before[1])
             before = here, gradient[0].copy()
-        expected = book.direction(vectors[0, lbfgs.GRADIENT])
-        found = vectors[0, lbfgs.DIRECTION]
+        expected = book.direction(memory.vectors[0, lbfgs.GRADIENT])
+        found = memory.vectors[0, lbfgs.DIRECTION]
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
         np.testing.assert_allclose(
-            trial[0], vectors[0, lbfgs.POINT] + numbers[0, lbfgs.STEP] * found, rtol=1e-14
+            trial[0],
+            memory.vectors[0, lbfgs.POINT] + memory.numbers[0, lbfgs.STEP] * found,
+            rtol=1e-14,
         )
-    assert counts[0, lbfgs.STEPS] >= min(d, 3) - 1
+    assert memory.counts[0, lbfgs.STEPS] >= min(d, 3) - 1
 
 
 def test_a_rise_shortens_the_step_to_the_parabolas_minimum():
     # f(x) = x^2 from x = 1 with a scale of 3: the first trial is 1 - 3 * 2 = -5.
-    vectors, numbers, counts, active, trial = state(np.array([[1.0]]), 3.0)
-    args = (vectors, numbers, counts, active, trial)
+    memory, price, active, trial = state(np.array([[1.0]]), 3.0)
+    args = (memory, price, active, trial)
     assert lbfgs.advance(*args, np.array([1.0]), np.array([[2.0]]), OPEN) == 1
     assert trial[0, 0] == -5.0
     assert lbfgs.advance(*args, np.array([25.0]), np.array([[-10.0]]), OPEN) == 1
     assert trial[0, 0] == pytest.approx(0.0, abs=1e-12)
     assert lbfgs.advance(*args, np.array([0.0]), np.array([[0.0]]), OPEN) == 0
-    assert vectors[0, lbfgs.POINT, 0] == pytest.approx(0.0, abs=1e-12)
-    assert counts[0, lbfgs.STATUS] == lbfgs.CONVERGED
+    assert memory.vectors[0, lbfgs.POINT, 0] == pytest.approx(0.0, abs=1e-12)
+    assert memory.counts[0, lbfgs.STATUS] == lbfgs.CONVERGED
 
 
 def test_cuts_stay_within_a_tenth_and_a_half():
     for value, share in ((1e30, 0.1), (1.0 + 1e-9, 0.5)):
-        vectors, numbers, counts, active, trial = state(np.array([[1.0]]), 1.0)
-        args = (vectors, numbers, counts, active, trial)
+        memory, price, active, trial = state(np.array([[1.0]]), 1.0)
+        args = (memory, price, active, trial)
         lbfgs.advance(*args, np.array([1.0]), np.array([[2.0]]), OPEN)
         lbfgs.advance(*args, np.array([value]), np.array([[-2.0]]), OPEN)
-        assert numbers[0, lbfgs.STEP] == pytest.approx(share)
+        assert memory.numbers[0, lbfgs.STEP] == pytest.approx(share)
 
 
 def test_values_that_never_fall_end_the_search():
     """Also not-a-number: no loop without end."""
     for value in (np.inf, np.nan, 2.0):
-        vectors, numbers, counts, active, trial = state(np.ones((1, 2)), 1.0)
-        args = (vectors, numbers, counts, active, trial)
+        memory, price, active, trial = state(np.ones((1, 2)), 1.0)
+        args = (memory, price, active, trial)
         lbfgs.advance(*args, np.array([1.0]), np.ones((1, 2)), OPEN)
         calls = 0
         while lbfgs.advance(*args, np.array([value]), np.ones((1, 2)), OPEN):
             calls += 1
             assert calls < 100
-        assert counts[0, lbfgs.STATUS] == lbfgs.STALLED
-        np.testing.assert_array_equal(vectors[0, lbfgs.POINT], 1.0)
+        assert memory.counts[0, lbfgs.STATUS] == lbfgs.STALLED
+        np.testing.assert_array_equal(memory.vectors[0, lbfgs.POINT], 1.0)
 
 
 def test_steps_without_a_decrease_end_the_search():
     """Where rounding makes a plateau of the function."""
-    vectors, numbers, counts, active, trial = state(np.ones((1, 2)), 1.0)
-    args = (vectors, numbers, counts, active, trial)
-    limits = OPEN + 1e-3 * (np.arange(6) == lbfgs.ROUNDING)
+    memory, price, active, trial = state(np.ones((1, 2)), 1.0)
+    args = (memory, price, active, trial)
+    limits = OPEN._replace(rounding=1e-3)
     calls = 0
     while lbfgs.advance(*args, np.array([1.0]), np.full((1, 2), 1e-5), limits):
         calls += 1
         assert calls < 100
-    assert counts[0, lbfgs.STATUS] == lbfgs.STALLED
-    assert counts[0, lbfgs.STEPS] == lbfgs.MOST_IDLE
+    assert memory.counts[0, lbfgs.STATUS] == lbfgs.STALLED
+    assert memory.counts[0, lbfgs.STEPS] == lbfgs.MOST_IDLE
 
 
 def test_a_failed_search_first_forgets_its_pairs():
-    vectors, numbers, counts, active, trial = state(np.array([[3.0, 1.0]]), 0.1)
-    args = (vectors, numbers, counts, active, trial)
+    memory, price, active, trial = state(np.array([[3.0, 1.0]]), 0.1)
+    args = (memory, price, active, trial)
     H, c = np.array([[[2.0, 0.0], [0.0, 1.0]]]), np.zeros((1, 2))
     for _ in range(3):
         lbfgs.advance(*args, *evaluate(H, c, trial, active), OPEN)
-    assert counts[0, lbfgs.PAIRS] > 0
-    while counts[0, lbfgs.PAIRS] > 0:
+    assert memory.counts[0, lbfgs.PAIRS] > 0
+    while memory.counts[0, lbfgs.PAIRS] > 0:
         assert lbfgs.advance(*args, np.array([1e9]), np.ones((1, 2)), OPEN) == 1
-    expected = -0.1 * vectors[0, lbfgs.GRADIENT]
-    np.testing.assert_allclose(vectors[0, lbfgs.DIRECTION], expected)
+    expected = -0.1 * memory.vectors[0, lbfgs.GRADIENT]
+    np.testing.assert_allclose(memory.vectors[0, lbfgs.DIRECTION], expected)
 
 
 def test_problems_do_not_see_one_another():
@@ -147,15 +149,15 @@ def test_problems_do_not_see_one_another():
     H, c = quadratics(rng, 6, 5)
     H *= 10.0 ** np.arange(-3, 3)[:, None, None]
     start = rng.normal(size=(6, 5))
-    limits = np.array([0.0, 1e-9, 1e-14, 0.0, 1e300, 40.0])
+    limits = lbfgs.Limits(0.0, 1e-9, 1e-14, 0.0, 1e300, 40)
 
     def run(problems):
-        vectors, numbers, counts, active, trial = state(start[problems], 1.0)
+        memory, price, active, trial = state(start[problems], 1.0)
         while active.size:
             value, gradient = evaluate(H, c, trial, problems[active])
-            left = lbfgs.advance(vectors, numbers, counts, active, trial, value, gradient, limits)
+            left = lbfgs.advance(memory, price, active, trial, value, gradient, limits)
             active, trial = active[:left], trial[:left]
-        return vectors[:, lbfgs.POINT], counts
+        return memory.vectors[:, lbfgs.POINT], memory.counts
 
     together, counts = run(np.arange(6))
     assert len(np.unique(counts[:, lbfgs.STEPS])) > 2
@@ -169,14 +171,14 @@ def test_problems_do_not_see_one_another():
 def test_steps_are_limited(limit):
     rng = np.random.default_rng(0)
     H, c = quadratics(rng, 2, 8)
-    vectors, numbers, counts, active, trial = state(rng.normal(size=(2, 8)), 0.01)
-    limits = np.array([0.0, 1e-9, 1e-14, 0.0, 1e300, limit])
+    memory, price, active, trial = state(rng.normal(size=(2, 8)), 0.01)
+    limits = lbfgs.Limits(0.0, 1e-9, 1e-14, 0.0, 1e300, limit)
     while active.size:
         value, gradient = evaluate(H, c, trial, active)
-        left = lbfgs.advance(vectors, numbers, counts, active, trial, value, gradient, limits)
+        left = lbfgs.advance(memory, price, active, trial, value, gradient, limits)
         active, trial = active[:left], trial[:left]
-    np.testing.assert_array_equal(counts[:, lbfgs.STEPS], limit)
-    np.testing.assert_array_equal(counts[:, lbfgs.STATUS], lbfgs.RUNNING)
+    np.testing.assert_array_equal(memory.counts[:, lbfgs.STEPS], limit)
+    np.testing.assert_array_equal(memory.counts[:, lbfgs.STATUS], lbfgs.RUNNING)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 16, 23])
@@ -184,9 +186,9 @@ def test_dot_products_of_every_length(size):
     rng = np.random.default_rng(size)
     a, b = rng.normal(size=size), rng.normal(size=size)
     if hasattr(lbfgs.dot, "py_func"):
-        vectors, numbers, counts, active, trial = state(a[None], 1.0)
-        lbfgs.advance(vectors, numbers, counts, active, trial, np.ones(1), b[None], OPEN)
-        found = -numbers[0, lbfgs.SLOPE]
+        memory, price, active, trial = state(a[None], 1.0)
+        lbfgs.advance(memory, price, active, trial, np.ones(1), b[None], OPEN)
+        found = -memory.numbers[0, lbfgs.SLOPE]
         assert found == pytest.approx(b @ b, rel=1e-14)
     else:
         assert lbfgs.dot(a, b) == pytest.approx(a @ b, rel=1e-14)
@@ -195,17 +197,16 @@ def test_dot_products_of_every_length(size):
 def test_orthant_steps_stop_at_zero_and_leave_it_only_downhill():
     # 1/2 |x - c|^2 + |x|_1 from (0.5, 0, 0): the minimum is c shrunk by one.
     c = np.array([[-3.0, 2.5, 0.5]])
-    vectors, numbers, counts, active, trial = state(np.array([[0.5, 0.0, 0.0]]), 1.0, extra=2)
-    vectors[:, orthant.PRICE] = 1.0
-    args = (vectors, numbers, counts, active, trial)
+    memory, price, active, trial = state(np.array([[0.5, 0.0, 0.0]]), 1.0, price=1.0)
+    args = (memory, price, active, trial)
     H = np.eye(3)[None]
-    left = orthant.advance(*args, *evaluate(H, c, trial, active), OPEN)
+    left = lbfgs.advance(*args, *evaluate(H, c, trial, active), OPEN)
     # The first crosses zero, the second leaves it, the third is held: |0.5| < 1.
     np.testing.assert_allclose(trial[0], [0.0, 1.5, 0.0])
     while left:
-        left = orthant.advance(*args, *evaluate(H, c, trial, active), OPEN)
-    np.testing.assert_allclose(vectors[0, lbfgs.POINT], [-2.0, 1.5, 0.0], atol=1e-12)
-    assert vectors[0, lbfgs.POINT, 2] == 0.0
+        left = lbfgs.advance(*args, *evaluate(H, c, trial, active), OPEN)
+    np.testing.assert_allclose(memory.vectors[0, lbfgs.POINT], [-2.0, 1.5, 0.0], atol=1e-12)
+    assert memory.vectors[0, lbfgs.POINT, 2] == 0.0
 
 
 def test_orthant_steps_without_a_norm_are_plain_ones():
@@ -213,36 +214,33 @@ def test_orthant_steps_without_a_norm_are_plain_ones():
     H, c = quadratics(rng, 3, 6)
     start = rng.normal(size=(3, 6))
     start[:, 0] = 0.0
-    plain, bent = state(start, 1.0), state(start, 1.0, extra=2)
-    bent[0][:, orthant.PRICE] = 0.0
+    plain, bent = state(start, 1.0), state(start, 1.0, price=0.0)
     for _ in range(8):
-        lbfgs.advance(*plain, *evaluate(H, c, plain[4], plain[3]), OPEN)
-        orthant.advance(*bent, *evaluate(H, c, bent[4], bent[3]), OPEN)
-        np.testing.assert_allclose(bent[4], plain[4], rtol=1e-9)
+        lbfgs.advance(*plain, *evaluate(H, c, plain[3], plain[2]), OPEN)
+        lbfgs.advance(*bent, *evaluate(H, c, bent[3], bent[2]), OPEN)
+        np.testing.assert_allclose(bent[3], plain[3], rtol=1e-9)
 
 
 def test_orthant_search_ends_where_values_never_fall():
-    vectors, numbers, counts, active, trial = state(np.ones((1, 2)), 1.0, extra=2)
-    vectors[:, orthant.PRICE] = 0.1
-    args = (vectors, numbers, counts, active, trial)
-    orthant.advance(*args, np.array([1.0]), np.ones((1, 2)), OPEN)
+    memory, price, active, trial = state(np.ones((1, 2)), 1.0, price=0.1)
+    args = (memory, price, active, trial)
+    lbfgs.advance(*args, np.array([1.0]), np.ones((1, 2)), OPEN)
     calls = 0
-    while orthant.advance(*args, np.array([np.nan]), np.ones((1, 2)), OPEN):
+    while lbfgs.advance(*args, np.array([np.nan]), np.ones((1, 2)), OPEN):
         calls += 1
         assert calls < 100
-    assert counts[0, lbfgs.STATUS] == lbfgs.STALLED
+    assert memory.counts[0, lbfgs.STATUS] == lbfgs.STALLED
 
 
 def run_orthant(H, c, price, limits):
     n, d = c.shape
-    vectors, numbers, counts, active, trial = state(np.zeros((n, d)), 1.0, extra=2)
-    vectors[:, lbfgs.SCALE] = 1.0 / np.einsum("nii->ni", H)
-    vectors[:, orthant.PRICE] = price
+    memory, price, active, trial = state(np.zeros((n, d)), 1.0, price)
+    memory.vectors[:, lbfgs.SCALE] = 1.0 / np.einsum("nii->ni", H)
     while active.size:
-        args = (vectors, numbers, counts, active, trial)
-        left = orthant.advance(*args, *evaluate(H, c, trial, active), limits)
+        args = (memory, price, active, trial)
+        left = lbfgs.advance(*args, *evaluate(H, c, trial, active), limits)
         active, trial = active[:left], trial[:left]
-    return vectors[:, lbfgs.POINT], counts
+    return memory.vectors[:, lbfgs.POINT], memory.counts
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -251,7 +249,7 @@ def test_orthant_steps_end_where_no_slope_is_left(seed):
     H, c = quadratics(rng, 4, int(rng.integers(2, 9)))
     price = rng.choice([0.0, 0.5, 2.0], size=c.shape[1])
     # The Hessians have no eigenvalue below 0.1.
-    found, counts = run_orthant(H, c, price, np.array([1e-12, 0.0, 1e-15, 1.0, 10.0, 500.0]))
+    found, counts = run_orthant(H, c, price, lbfgs.Limits(1e-12, 0.0, 1e-15, 1.0, 10.0, 500))
     np.testing.assert_array_equal(counts[:, lbfgs.STATUS] != lbfgs.RUNNING, True)
     _, gradient = evaluate(H, c, found, np.arange(4))
     held = np.maximum(np.abs(gradient) - price, 0.0)
@@ -260,31 +258,28 @@ def test_orthant_steps_end_where_no_slope_is_left(seed):
 
 
 def test_an_orthant_search_that_fails_first_forgets_its_pairs():
-    vectors, numbers, counts, active, trial = state(np.array([[3.0, 1.0]]), 0.1, extra=2)
-    vectors[:, orthant.PRICE] = 0.5
-    args = (vectors, numbers, counts, active, trial)
+    memory, price, active, trial = state(np.array([[3.0, 1.0]]), 0.1, price=0.5)
+    args = (memory, price, active, trial)
     H, c = np.array([[[2.0, 0.3], [0.3, 1.0]]]), np.array([[3.0, 2.0]])
     for _ in range(3):
-        orthant.advance(*args, *evaluate(H, c, trial, active), OPEN)
-    assert counts[0, lbfgs.PAIRS] > 0
-    while counts[0, lbfgs.PAIRS] > 0:
-        assert orthant.advance(*args, np.array([1e9]), np.ones((1, 2)), OPEN) == 1
-    slope = vectors[0, lbfgs.GRADIENT] + 0.5
-    np.testing.assert_allclose(vectors[0, lbfgs.DIRECTION], -0.1 * slope)
+        lbfgs.advance(*args, *evaluate(H, c, trial, active), OPEN)
+    assert memory.counts[0, lbfgs.PAIRS] > 0
+    while memory.counts[0, lbfgs.PAIRS] > 0:
+        assert lbfgs.advance(*args, np.array([1e9]), np.ones((1, 2)), OPEN) == 1
+    slope = memory.vectors[0, lbfgs.GRADIENT] + 0.5
+    np.testing.assert_allclose(memory.vectors[0, lbfgs.DIRECTION], -0.1 * slope)
 
 
 def test_a_direction_spoilt_by_rounding_gives_way_to_steepest_descent():
     """A pair of negative curvature, which only rounding could store, turns the direction uphill."""
-    for kernel, extra in ((lbfgs, 0), (orthant, 2)):
-        vectors, numbers, counts, active, trial = state(np.array([[1.0]]), 2.0, extra=extra)
-        if extra:
-            vectors[:, orthant.PRICE] = 0.0
-        args = (vectors, numbers, counts, active, trial)
-        kernel.advance(*args, np.array([9.0]), np.array([[1.0]]), OPEN)
-        counts[0, lbfgs.PAIRS] = 1
-        numbers[0, lbfgs.RHO] = -1.0
-        vectors[0, lbfgs.HEAD], vectors[0, lbfgs.HEAD + MEMORY] = 1.0, -1.0
+    for norm in (None, 0.0):
+        memory, price, active, trial = state(np.array([[1.0]]), 2.0, price=norm)
+        args = (memory, price, active, trial)
+        lbfgs.advance(*args, np.array([9.0]), np.array([[1.0]]), OPEN)
+        memory.counts[0, lbfgs.PAIRS] = 1
+        memory.numbers[0, lbfgs.RHO] = -1.0
+        memory.vectors[0, lbfgs.HEAD], memory.vectors[0, lbfgs.HEAD + MEMORY] = 1.0, -1.0
         # The new pair has no curvature and is not stored.
-        assert kernel.advance(*args, np.array([1.0]), np.array([[1.0]]), OPEN) == 1
-        assert counts[0, lbfgs.PAIRS] == 0
+        assert lbfgs.advance(*args, np.array([1.0]), np.array([[1.0]]), OPEN) == 1
+        assert memory.counts[0, lbfgs.PAIRS] == 0
         assert trial[0, 0] == -1.0 - 2.0

@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 
-from colabel.lab.results_file import COLUMNS, WHERE
+from colabel.lab.rows import WHERE
+from colabel.lab.run_folder import COLUMNS
 from colabel.metrics import MEASURE_NAMES
 
 HOSTILE = (

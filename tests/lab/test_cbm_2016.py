@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from colabel.lab import find_plans, reproduce
+from colabel.lab import find_tables, reproduce
+from colabel.lab.paper_tables import Reproduced
 from colabel.lab.papers import cbm_2016
 from colabel.lab.papers.cbm_2016 import FIGURE_3, SUPPLEMENT, TABLE_1, TABLE_2
-from colabel.lab.plans import Reproduced
 
 
 def entry(plan, name):
@@ -32,7 +32,7 @@ def test_numbers_and_settings_are_typed_where_they_belong():
 
 def test_the_tables_of_three_measures_have_the_same_cells():
     """So that one run of them all fits each cell once."""
-    assert find_plans("cbm-2016.supplement") == sorted(SUPPLEMENT, key=lambda plan: plan.name)
+    assert find_tables("cbm-2016.supplement") == sorted(SUPPLEMENT, key=lambda plan: plan.name)
     assert {plan.measure for plan in SUPPLEMENT} == {"example_jaccard", "hamming_loss"}
     for data in TABLE_2.data:
         keys = [[e.variant(data).key for e in plan.entries] for plan in (TABLE_2, *SUPPLEMENT)]

@@ -14,8 +14,9 @@ from sklearn.svm import LinearSVC
 
 from colabel import BinaryRelevance
 from colabel.datasets import Dataset
-from colabel.lab import memory
-from colabel.lab.cell import CellResult, run_cell, scores_of
+from colabel.lab import processes
+from colabel.lab.cell import run_cell, scores_of
+from colabel.lab.rows import CellResult
 from colabel.metrics import evaluate
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="the peak is reset on Linux only")
@@ -144,33 +145,32 @@ def current_mb():
 
 @linux_only
 def test_the_peak_is_never_below_the_current_size():
-    assert memory.peak_memory_mb() >= current_mb() - 1
+    assert processes.peak_memory_mb() >= current_mb() - 1
 
 
 @linux_only
 def test_the_peak_remembers_what_was_freed_until_it_is_reset():
-    if not memory.reset_peak():
+    if not processes.reset_peak():
         pytest.skip("this container does not allow clear_refs")
-    before = memory.peak_memory_mb()
+    before = processes.peak_memory_mb()
     block = np.ones(50 << 17)  # 50 MiB
     del block
-    assert memory.peak_memory_mb() >= before + 40
-    assert memory.reset_peak()
-    assert memory.peak_memory_mb() < before + 30
+    assert processes.peak_memory_mb() >= before + 40
+    assert processes.reset_peak()
+    assert processes.peak_memory_mb() < before + 30
 
 
 def test_without_proc_the_peak_of_the_process_is_given(monkeypatch, tmp_path):
     pytest.importorskip("resource", reason="Windows keeps no peak that Python tells")
-    monkeypatch.setattr(memory, "_STATUS", tmp_path / "none")
-    monkeypatch.setattr(memory, "_CLEAR", tmp_path / "no" / "folder")
-    assert not memory.reset_peak()
-    peak = memory.peak_memory_mb()
+    monkeypatch.setattr(processes, "PROC", tmp_path / "none")
+    assert not processes.reset_peak()
+    peak = processes.peak_memory_mb()
     assert 10 < peak < 1e6
     monkeypatch.setattr(sys, "platform", "darwin")  # where the unit is a byte
-    assert memory.peak_memory_mb() == pytest.approx(peak / 1024, rel=0.2)
+    assert processes.peak_memory_mb() == pytest.approx(peak / 1024, rel=0.2)
 
 
 def test_where_nothing_tells_the_peak_is_not_a_number(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_STATUS", tmp_path / "none")
+    monkeypatch.setattr(processes, "PROC", tmp_path / "none")
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert np.isnan(memory.peak_memory_mb())
+    assert np.isnan(processes.peak_memory_mb())

@@ -16,11 +16,11 @@ from colabel import ChainEnsemble, RAkEL
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
 from colabel.lab import compare
-from colabel.lab.cell import CellResult
 from colabel.lab.cluster import Cluster
 from colabel.lab.compare import list_cells
-from colabel.lab.results_file import read_results
-from colabel.lab.workers import Limits
+from colabel.lab.rows import CellResult
+from colabel.lab.run_folder import read_results
+from colabel.lab.running import Limits
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 joblib = pytest.importorskip("joblib")

@@ -9,10 +9,9 @@ from scipy import sparse
 from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
-from colabel.lab import compare, default_methods, summarise
-from colabel.lab.cell import CellResult
-from colabel.lab.compare import Row, Variant
+from colabel.lab import Row, Variant, compare, default_methods, summarise
 from colabel.lab.methods import METHODS
+from colabel.lab.rows import CellResult
 
 
 def load_small(name, split=None):
@@ -59,9 +58,7 @@ def test_a_method_that_is_slow_with_many_label_sets_is_not_run_unasked(monkeypat
     module = import_module("colabel.lab.compare")
     monkeypatch.setattr(module, "make", lambda name, params, seed: Constant())
     cells = []
-    with pytest.warns(
-        UserWarning, match="many has 3[0-9]+ distinct label sets: powset and"
-    ) as said:
+    with pytest.warns(UserWarning, match="many has 3[0-9]+ distinct labelings: powset and") as said:
         rows = compare(
             ["few", "many"],
             split="holdout:0.2",

@@ -2,23 +2,24 @@
 
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from colabel.lab import METHODS, find_plans, reproduce
+from colabel.lab import METHODS, find_tables, reproduce
 from colabel.lab.papers import dsml_2018 as paper
 from colabel.lab.papers.dsml_2018 import BASES, DATA, FIGURE_3, TABLE_2, TABLE_3
 
 
 def test_every_table_is_registered_and_names_what_is_missing():
-    plans = find_plans("dsml-2018")
+    plans = find_tables("dsml-2018")
     assert {plan.name for plan in plans} == {
         "dsml-2018.bases",
         "dsml-2018.figure3",
         *(f"dsml-2018.{t}.{part}" for t in ("table2", "table3") for part in ("a", "b", "all")),
     }
-    assert find_plans("dsml-2018.table3.all") == [TABLE_3[2]]
+    assert find_tables("dsml-2018.table3.all") == [TABLE_3[2]]
     for plan in (*TABLE_2, *TABLE_3, FIGURE_3):
         assert set(plan.unavailable) == {"Calligrapher-Font", "Brand-Type"}
 
@@ -39,7 +40,7 @@ def test_the_published_numbers_stand_under_their_measures():
 def test_each_column_is_the_method_of_the_paper_over_its_network():
     for entry in TABLE_2[2].entries:
         model = entry.build(5, DATA)
-        if METHODS[entry.method.partition("+")[0]].label_sets:
+        if METHODS[entry.method.partition("+")[0]].facets:
             base = model.estimator
             assert (base.ratio, base.width, base.scale, base.ridge) == (0.07, 0.3, False, 0.0)
             assert base.random_state == 5
@@ -72,9 +73,8 @@ def small(data):
 
 @pytest.mark.usefixtures("real_data")
 def test_the_small_tables_run(monkeypatch, tmp_path):
-    from colabel.lab import tables
-
-    monkeypatch.setattr(tables, "load", lambda name, split=None: small(paper.load(name)))
+    module = import_module("colabel.lab.reproduce")
+    monkeypatch.setattr(module, "load", lambda name, split=None: small(paper.load(name)))
     done = {}
     names = ("DSML", "Ind. Dec.", "ML-KNN", "coupled")
     for plan in (*TABLE_2, BASES):

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from colabel.lab import Entry, Plan, list_plans, plans, register
+from colabel.lab import Entry, PaperTable, list_tables, paper_tables, register
 from colabel.lab.report import read_runs, render_latex, render_markdown, render_page
 from lab.run_samples import write_predictions, write_run
 
@@ -104,10 +104,10 @@ def test_where_some_cells_failed_the_mean_says_of_how_many(run):
 
 
 def test_every_empty_place_of_a_papers_table_says_why(tmp_path, run, monkeypatch):
-    list_plans()
-    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+    list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", dict(paper_tables._TABLES))
     entries = (Entry("A", "br", {"d0": 0.1, "d1": 0.2, "theirs": 0.3}), Entry("B", "br", {}))
-    plan = Plan(
+    plan = PaperTable(
         "me.table1",
         "Mine",
         ("d0", "d1", "d2", "gone"),
@@ -117,7 +117,9 @@ def test_every_empty_place_of_a_papers_table_says_why(tmp_path, run, monkeypatch
         unavailable={"gone": "nobody has it"},
     )
     register(replace(plan, entries=(*entries, Entry("C", "br", {"d1": 0.5, "gone": 0.5}))))
-    traced = Plan("me.figure1", "Traced", ("d",), entries[:1], "gap", trace=lambda name, seed: {})
+    traced = PaperTable(
+        "me.figure1", "Traced", ("d",), entries[:1], "gap", trace=lambda name, seed: {}
+    )
     register(traced)
     write_run(
         tmp_path / "all" / "me.table1",

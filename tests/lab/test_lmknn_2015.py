@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colabel.datasets import Dataset
-from colabel.lab import find_plans, reproduce
+from colabel.lab import find_tables, reproduce
 from colabel.lab.papers.lmknn_2015 import AS_PUBLISHED, TABLE_3, TABLE_4, TIMES
 from colabel.neighbors import KNNClassifier, LargeMarginKNN, MLkNN
 
@@ -41,7 +41,7 @@ def entry_of(plan, name):
 
 
 def test_the_tables_are_registered():
-    assert find_plans("lmknn-2015") == [TABLE_3, TABLE_4, TIMES]
+    assert find_tables("lmknn-2015") == [TABLE_3, TABLE_4, TIMES]
     assert (TABLE_3.measure, TABLE_4.measure) == ("micro_f1", "example_f1")
     for plan in (TABLE_3, TABLE_4, TIMES):
         assert plan.split == "cv:10"

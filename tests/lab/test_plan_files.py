@@ -9,7 +9,7 @@ import pytest
 
 from colabel.exceptions import UnknownNameError
 from colabel.lab import read_plan
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 
 WHOLE = """
 data = ["yeast", { name = "mine.csv", labels = ["u", "v"], split = "cv:2" }]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from colabel.datasets import Dataset
-from colabel.lab import Entry, compare, find_plans, reproduce
+from colabel.lab import Entry, compare, find_tables, reproduce
 from colabel.lab.papers.relaxations_2015 import DATA, F1_SDP, TABLE_2, TABLE_3, TABLE_4
 from colabel.mixture import ConditionalBernoulliMixture
 from colabel.structured import QuadraticPriorSVC, SubmodularSVC
@@ -65,7 +65,7 @@ def entry_of(plan, name):
 
 
 def test_the_tables_are_registered():
-    assert find_plans("relaxations-2015") == [F1_SDP, TABLE_2, TABLE_3, TABLE_4]
+    assert find_tables("relaxations-2015") == [F1_SDP, TABLE_2, TABLE_3, TABLE_4]
     for plan in (TABLE_3, TABLE_4):
         assert (plan.data, plan.measure, plan.as_loss) == (DATA, "example_f1", True)
         assert (plan.split, plan.show_seconds) == ("official", True)
@@ -160,7 +160,7 @@ def test_mixtures_are_decoded_for_f1():
     search = entry_of(TABLE_3, "CBM, expected F1").build(0, "yeast")
     mixture = search.estimator.named_steps["cbm"]
     assert isinstance(mixture, ConditionalBernoulliMixture)
-    assert (mixture.decoder, mixture.expert_prior) == ("f1", "shared")
+    assert (mixture.decoder, mixture.experts.prior) == ("f1", "shared")
     assert 1 in search.param_grid["cbm__n_components"], "binary relevance is one of them"
 
 

@@ -13,12 +13,11 @@ from scipy.stats import rankdata
 
 from colabel.datasets import Dataset, write
 from colabel.exceptions import ColabelError, MissingExtraError, UnknownNameError
-from colabel.lab import Entry, Plan, compare, list_plans, plans, register, reproduce
+from colabel.lab import Entry, PaperTable, compare, list_tables, paper_tables, register, reproduce
 from colabel.lab.report import page as page_module
 from colabel.lab.report import read_runs, render_page, write_report
 from colabel.lab.report.drawings import draw_ranks, draw_scatter
-from colabel.lab.report.labels import label_tables
-from colabel.lab.report.models import model_pictures
+from colabel.lab.report.kept_files import label_tables, model_pictures
 from colabel.lab.report.reproduced import paper_rows, reproduced
 from colabel.lab.report.standings import Place, Standing, main_measure, standings
 from colabel.lab.report.text import (
@@ -31,7 +30,7 @@ from colabel.lab.report.text import (
     seconds,
 )
 from colabel.lab.report.words import about_cells, describe_standing, title_of
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 from lab.run_samples import write_predictions, write_run
 
 pytest.importorskip("jinja2")
@@ -40,8 +39,8 @@ pytest.importorskip("jinja2")
 @pytest.fixture
 def registry(monkeypatch):
     """A registry that may be changed."""
-    list_plans()
-    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+    list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", dict(paper_tables._TABLES))
 
 
 def one(folder):
@@ -60,7 +59,7 @@ def words_of(run, measure="example_f1"):
 def test_a_run_is_read_as_it_was_written(tmp_path):
     folder = write_run(tmp_path / "mine", failed={("d0", "worst"): "failed: too slow"})
     run = one(folder)
-    assert (run.name, run.plan, run.is_quick) == ("mine", None, False)
+    assert (run.name, run.table, run.is_quick) == ("mine", None, False)
     assert run.data == ["d0", "d1", "d2", "d3"]
     assert run.methods == ["best", "middle", "worst"]
     rows = read_results(folder)
@@ -178,7 +177,9 @@ def test_every_empty_place_has_a_reason(tmp_path):
 
 def test_the_plan_or_custom_chooses_what_comes_first(tmp_path, registry):
     register(
-        Plan("me.table1", "Mine", ("d0",), (Entry("best", "br", {"d0": 0.1}),), "hamming_loss")
+        PaperTable(
+            "me.table1", "Mine", ("d0",), (Entry("best", "br", {"d0": 0.1}),), "hamming_loss"
+        )
     )
     run = one(write_run(tmp_path / "run", ["d0"], ["best"], plan="me.table1"))
     assert (main_measure(run), run.name) == ("hamming_loss", "me.table1")
@@ -216,7 +217,7 @@ def test_one_method_on_several_datasets_is_a_report_too(tmp_path):
 def test_several_datasets_are_judged_by_ranks(tmp_path):
     few = words_of(one(write_run(tmp_path / "few", ["d0", "d1"])))
     assert "best has the best average rank, 1.00, over 2 datasets" in few
-    assert "With so few datasets and methods no test can tell them apart." in few
+    assert "With so few datasets and methods no test can find a difference." in few
     many = words_of(one(write_run(tmp_path / "many", [f"d{i}" for i in range(8)])))
     assert "The methods differ (Friedman's test, p\u00a0<\u00a00.001)" in many
     assert "best is better than worst" in many
@@ -404,7 +405,7 @@ def generated(name, split="train", *, seed):
 @pytest.fixture
 def paper(registry, tmp_path):
     """A run of a plan: numbers above, below and equal to ours, and data that stand in."""
-    plan = Plan(
+    plan = PaperTable(
         "me-2020.table1",
         "Mine <i>",
         ("made", "other", "gone"),
@@ -460,18 +461,18 @@ def test_pictures_of_plans_are_inside_the_page(paper):
 
 def test_small_versions_are_recognised(tmp_path, registry):
     entries = (Entry("a", "br", {}), Entry("b", "br", {}))
-    plan = Plan("me.table1", "Mine", ("d0", "d1"), entries, "example_f1", seeds=(0, 1))
+    plan = PaperTable("me.table1", "Mine", ("d0", "d1"), entries, "example_f1", seeds=(0, 1))
     register(replace(plan, quick_data=("d0",)))
     whole = one(write_run(tmp_path / "whole", ["d0", "d1"], ["a", "b"], plan="me.table1"))
     small = one(write_run(tmp_path / "small", ["d0"], ["a", "b"], (0,), plan="me.table1"))
     said = one(write_run(tmp_path / "said", ["d0"], ["a"], plan="me.table1", quick=True))
     assert [run.is_quick for run in (whole, small, said)] == [False, True, True]
-    assert small.plan.data == ("d0",)
+    assert small.table.data == ("d0",)
     assert "colabel reproduce me.table1 --quick" in render_page([small])
 
 
 def test_bounds_are_shown_as_shares(paper):
-    plan = replace(plans._PLANS["me-2020.table1"], bound=lambda name, seed: 0.1)
+    plan = replace(paper_tables._TABLES["me-2020.table1"], bound=lambda name, seed: 0.1)
     register(replace(plan, published_bound={"made": 95.0}))
     page = render_page([one(paper)])
     assert "paper’s, % of bound" in page
@@ -479,7 +480,9 @@ def test_bounds_are_shown_as_shares(paper):
 
 def test_traces_have_a_table_too(tmp_path, registry):
     entries = (Entry("gap", "br", {}),)
-    register(Plan("me.figure2", "Traced", ("d",), entries, "gap", trace=lambda name, seed: {}))
+    register(
+        PaperTable("me.figure2", "Traced", ("d",), entries, "gap", trace=lambda name, seed: {})
+    )
     (tmp_path / "me.figure2").mkdir()
     (tmp_path / "me.figure2" / "traces.csv").write_text(
         "data,quantity,iteration,value\nd,gap,1,0.5\nd,gap,2,0.25\n"

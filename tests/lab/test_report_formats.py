@@ -11,19 +11,32 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from results_cells import (
+    add_to_store,
+    gather_runs,
+    merged,
+    pack_cells,
+    read_store,
+    unpack_cells,
+)
+from results_page import merge_pages
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
-from colabel.lab import Entry, Plan, compare, list_plans, plans, read_plan, register, reproduce
-from colabel.lab.cells_file import add_to_store, merged, pack_cells, read_store, unpack_cells
-from colabel.lab.redo import redo
+from colabel.lab import (
+    Entry,
+    PaperTable,
+    compare,
+    list_tables,
+    paper_tables,
+    read_plan,
+    register,
+    reproduce,
+)
+from colabel.lab.redo import cell_of, redo, redo_command, run_command
 from colabel.lab.report import read_runs, render_csv, render_latex, render_markdown
-from colabel.lab.report.again import cell_of
-from colabel.lab.report.commands import redo_command, run_command
-from colabel.lab.report.gathering import gather_runs
-from colabel.lab.report.results_page import merge_pages
 from colabel.lab.report.standings import standings
-from colabel.lab.results_file import WHERE
+from colabel.lab.rows import WHERE
 from lab.run_samples import HOSTILE, write_run
 
 TOOL = Path(__file__).parents[2] / "tools" / "write_results.py"
@@ -32,8 +45,8 @@ TOOL = Path(__file__).parents[2] / "tools" / "write_results.py"
 @pytest.fixture
 def registry(monkeypatch):
     """A registry that may be changed."""
-    list_plans()
-    monkeypatch.setattr(plans, "_PLANS", dict(plans._PLANS))
+    list_tables()
+    monkeypatch.setattr(paper_tables, "_TABLES", dict(paper_tables._TABLES))
 
 
 def generated(name, split=None, *, seed=0):
@@ -49,7 +62,9 @@ def a_plan(**changes):
         Entry("BR", "br", {"one": 70.0, "three": 60.0}),
         Entry("RML", "rml", {"one": 0.0}),
     )
-    plan = Plan("me-2020.table1", "Mine", ("one", "three"), entries, "example_f1", percent=True)
+    plan = PaperTable(
+        "me-2020.table1", "Mine", ("one", "three"), entries, "example_f1", percent=True
+    )
     return register(replace(plan, load_data=generated, seeds=(0, 1), note="A_note.", **changes))
 
 

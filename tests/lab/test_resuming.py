@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 
 from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError, UnknownNameError
-from colabel.lab import Entry, Plan, compare, reproduce, running
-from colabel.lab.compare import Variant
-from colabel.lab.results_file import read_results
+from colabel.lab import Entry, PaperTable, compare, reproduce, running
+from colabel.lab.cell import Variant
+from colabel.lab.run_folder import read_results
 from colabel.lab.store import Store
 
 # What changes while cells run; of an object of Python's own, the class alone is part of a key.
@@ -168,7 +168,6 @@ def test_a_cell_of_another_process_is_waited_for(tmp_path, caplog, monkeypatch):
     (cell, _) = running_cells = list_small(variant("a"))
     with Store(tmp_path) as other:
         assert other.claim(cell.key).mine
-        result = running._Here
         result = running.run_cells(running_cells[:1])[0].result
         STATE.fitted.clear()
         found = []
@@ -231,7 +230,7 @@ def generated(name, split="train", *, seed):
 
 
 def a_plan(name, *entries, **options):
-    return Plan(name, "T", ("made",), entries, "hamming_loss", load_data=generated, **options)
+    return PaperTable(name, "T", ("made",), entries, "hamming_loss", load_data=generated, **options)
 
 
 def test_tables_share_one_store(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from colabel.datasets import Dataset
 from colabel.exceptions import UnknownNameError
 from colabel.lab import Search, Variant, compare, make, tune, variant_of
-from colabel.lab.results_file import read_results
+from colabel.lab.run_folder import read_results
 
 
 def load_made(name, split=None):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from colabel.lab import find_plans, reproduce
+from colabel.lab import find_tables, reproduce
 from colabel.lab.papers._sml_oracles import QUANTITIES, trace_oracles
 from colabel.lab.papers.sml_2011 import ENTRIES, FIGURE_1, FIGURE_2, _some_features
 
@@ -20,7 +20,7 @@ def traces():
 
 
 def test_both_figures_are_registered():
-    assert find_plans("sml-2011") == [FIGURE_1, FIGURE_2]
+    assert find_tables("sml-2011") == [FIGURE_1, FIGURE_2]
     assert len(FIGURE_1.seeds) > 1
     assert {entry.method for entry in ENTRIES} == {"sml", "rml", "br", "rakel", "mlknn"}
     names = {entry.name for entry in FIGURE_1.entries}

@@ -49,7 +49,7 @@ def test_the_official_split_is_that_of_the_data():
     train, test = fold.train(), fold.test()
     np.testing.assert_array_equal(train.X, load("yeast:train").X)
     np.testing.assert_array_equal(test.Y, load("yeast:test").Y)
-    assert (fold.name, fold.seed, fold.number, fold.label_sets) == ("yeast", 0, 0, ())
+    assert (fold.name, fold.seed, fold.number, fold.facets) == ("yeast", 0, 0, ())
 
 
 def test_folds_test_every_row_once():

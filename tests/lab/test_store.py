@@ -14,8 +14,8 @@ import pytest
 from colabel.exceptions import ColabelError
 from colabel.lab import processes
 from colabel.lab import store as module
-from colabel.lab.cell import CellResult
 from colabel.lab.processes import Owner, is_alive, this_process
+from colabel.lab.rows import CellResult
 from colabel.lab.store import FILE_NAME, Claim, Store
 
 OK = CellResult("ok", {"lrap": 0.1 + 0.2}, 1.5, 0.5, 100.0)
@@ -47,10 +47,10 @@ def test_a_wish_to_run_anew_is_stronger_than_a_result_that_another_process_has_m
             assert other.claim(key).mine
             other.finish(key, {}, result)
         assert store.claim("a").result == OK
-        assert store.claim("a", anew=True) == Claim(mine=True)
-        assert store.claim("b", anew=True).result.status == FAILED.status, "which was tried"
+        assert store.claim("a", again=True) == Claim(mine=True)
+        assert store.claim("b", again=True).result.status == FAILED.status, "which was tried"
         store.finish("a", {}, OK)
-        assert store.claim("a", anew=True) == Claim(mine=True), "its files have gone since"
+        assert store.claim("a", again=True) == Claim(mine=True), "its files have gone since"
 
 
 def test_what_failed_is_tried_again_by_the_next_once(tmp_path):
@@ -120,7 +120,7 @@ def test_a_process_that_cannot_be_looked_up_is_alive_while_it_gives_signs(tmp_pa
 
 
 def test_a_store_gives_signs_of_life(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "BEAT", 0.01)
+    monkeypatch.setattr(module, "HEARTBEAT", 0.01)
     with Store(tmp_path):
         file = file_of(tmp_path)
         until = time.monotonic() + 10
@@ -171,10 +171,10 @@ def test_a_folder_takes_many_writers_at_once(tmp_path):
 
 def test_views_are_known_once_the_block_is_left(tmp_path):
     with Store(tmp_path) as store:
-        with pytest.raises(KeyError), store.adopt("a"):
+        with pytest.raises(KeyError), store.register_view("a"):
             raise KeyError
         for expected in (True, False):
-            with store.adopt("a") as new:
+            with store.register_view("a") as new:
                 assert new is expected
 
 

@@ -40,7 +40,7 @@ def test_the_grids_of_the_mixtures_paper_are_as_its_supplement_has_them():
     np.testing.assert_allclose(METHODS["pair-crf"].space["C"], variances)
     for name in ("cbm-lr", "cbm-gb"):
         assert METHODS[name].space["n_components"] == components
-    for which in ("gate_variance", "expert_variance"):
+    for which in ("gate__variance", "experts__variance"):
         np.testing.assert_allclose(METHODS["cbm-lr"].space[which], variances)
 
 
@@ -198,7 +198,8 @@ def test_a_warm_start_goes_on_and_chooses_the_same():
 
 
 def test_the_defaults_are_among_what_is_tried_first():
-    few = tune("cbm-lr", problem(), "example_f1", fixed={"n_steps": 1, "m_steps": 2}, n_trials=2)
+    fixed = {"n_steps": 1, "experts__max_iter": 2}
+    few = tune("cbm-lr", problem(), "example_f1", fixed=fixed, n_trials=2)
     defaults = make("cbm-lr").get_params()
     settings = [trial.parameters for trial in few.trials]
     assert len(settings) == 2
@@ -230,7 +231,7 @@ def test_what_is_fixed_is_not_searched():
     assert search_space("br+global") == {
         "estimator__estimator__C": METHODS["br"].space["estimator__C"]
     }
-    assert "gate_variance" not in search_space("cbm-lr", {"gate_variance": 1.0})
+    assert "gate__variance" not in search_space("cbm-lr", {"gate__variance": 1.0})
     tried = search_space("br", tried={"C": [1, 2], "empty": ["allow", "forbid"]})
     assert tried == {"estimator__C": (1, 2), "empty": ("allow", "forbid")}
     with pytest.raises(UnknownNameError, match="nothing of br is left to search"):
@@ -263,6 +264,6 @@ def test_seeds_repeat_and_folds_must_fit():
 
 
 def test_a_method_without_a_space_says_so(monkeypatch):
-    monkeypatch.setitem(METHODS, "mine", Method("mine", METHODS["br"].build, "none", "test"))
+    monkeypatch.setitem(METHODS, "mine", Method(METHODS["br"].build, "none", "test"))
     with pytest.raises(UnknownNameError, match="name values to try"):
         tune("mine", problem(), "example_f1")

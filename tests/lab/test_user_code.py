@@ -10,9 +10,8 @@ from functools import partial
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from colabel.lab.compare import Variant
-from colabel.lab.identity import describe, digest
-from colabel.lab.user_code import is_user_code
+from colabel.lab.cell import Variant
+from colabel.lab.identity import describe, digest, is_user_code
 
 HELPERS = "def shift(x):\n    return x + 1\n"
 MINE = '''

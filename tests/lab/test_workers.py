@@ -11,7 +11,8 @@ import pytest
 
 from colabel.datasets import Dataset
 from colabel.lab import Variant, compare
-from colabel.lab.workers import Limits, _fate
+from colabel.lab.running import Limits
+from colabel.lab.workers import _describe_exit
 from lab.odd import Locked, Odd
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="memory is watched on Linux only")
@@ -88,5 +89,5 @@ def test_limits_must_be_above_zero():
 
 
 def test_the_end_of_a_process_is_told():
-    assert _fate(0) == "ended with status 0"
-    assert _fate(-signal.SIGSEGV) == "was killed by SIGSEGV"
+    assert _describe_exit(0) == "ended with status 0"
+    assert _describe_exit(-signal.SIGSEGV) == "was killed by SIGSEGV"

@@ -10,7 +10,7 @@ from colabel.learners import AveragedDescent, MarginProblem
 from colabel.learners.averaged import _Adam
 from colabel.losses import FBeta, Hamming
 from colabel.oracles import Sphere
-from colabel.oracles.stages import DecoderStage
+from colabel.oracles.base import DecoderStage
 from learners.oracles_margin import random_problem, slow_minimum, slow_risk, spin_problem
 
 

@@ -9,7 +9,7 @@ import pytest
 from colabel.decoders import Exhaustive, GraphCut, Mixing, Spectral
 from colabel.learners import MarginProblem
 from colabel.losses import FBeta, Hamming
-from colabel.oracles.stages import DecoderStage, RelaxationStage
+from colabel.oracles.base import DecoderStage, RelaxationStage
 from colabel.roles import Stages
 from decoders import oracles_relaxations as slow
 from learners.oracles_margin import slow_risk, spin_problem

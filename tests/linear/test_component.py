@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colabel.linear import component
-from colabel.linear.component import Known, Prior, fit_component
+from colabel.linear import logistic
+from colabel.linear.logistic import Known, Prior, fit_component
 from colabel.numerics.products import DenseProducts, SparseProducts
 
 STEPS = 400
@@ -32,7 +32,7 @@ def test_every_way_leads_to_the_same_optimum(seed, monkeypatch):
     dense = fit(DenseProducts(X, np.float64), *terms)
     few = fit(SparseProducts(sparse.csr_array(X), np.float64), *terms)
     np.testing.assert_allclose(few, dense, atol=2e-3)
-    monkeypatch.setattr(component, "LARGEST_COPY", 0)
+    monkeypatch.setattr(logistic, "LARGEST_COPY", 0)
     large = fit(DenseProducts(X, np.float64), *terms)
     np.testing.assert_allclose(large, dense, atol=2e-3)
 
@@ -60,7 +60,7 @@ def test_labels_in_batches_are_the_same(monkeypatch):
     X, *terms = problem(1)
     X = DenseProducts(X, np.float64)
     whole = fit(X, *terms)
-    monkeypatch.setattr(component, "BATCH_BYTES", 1)
+    monkeypatch.setattr(logistic, "BATCH_BYTES", 1)
     np.testing.assert_allclose(fit(X, *terms), whole, atol=1e-6)
 
 

@@ -19,6 +19,23 @@ def make(way, X, weight, monkeypatch, penalty=1.0):
     return make_design(X, weight, penalty, 3, turn=True, max_iter=100)
 
 
+def score(made, points):
+    if isinstance(made, DenseDesign):
+        return points @ made.rows.T
+    return np.hstack([scores for _, scores in made.scores(points)])
+
+
+def gather(made, residuals):
+    """Gradients of residuals (n_points, n_rows)."""
+    if isinstance(made, DenseDesign):
+        return residuals @ made.rows
+    total = np.zeros((len(residuals), len(made.mean) + 1))
+    for rows, _ in made.scores(total):
+        made.add_gradient(total, residuals[:, rows], rows)
+    made.centre(total)
+    return total
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("shape", [(30, 5), (4, 9), (1, 3), (700, 2)])
 def test_scores_and_gradients_are_those_of_the_features(way, shape, monkeypatch):
@@ -31,16 +48,9 @@ def test_scores_and_gradients_are_those_of_the_features(way, shape, monkeypatch)
     coef, intercept = rng.normal(size=(3, shape[1])), rng.normal(size=3)
     residuals = rng.normal(size=(3, shape[0]))
     expected = coef @ X.T + intercept[:, None]
-    seen = np.full(expected.shape, np.nan)
-
-    def step(scores, first):
-        rows = slice(first, first + scores.shape[1])
-        seen[:, rows] = scores
-        scores[:] = residuals[:, rows]
-
-    points = made.encode(coef, intercept)
-    gradient = made.gradient(points, step)
-    np.testing.assert_allclose(seen, expected, rtol=1e-10, atol=1e-10)
+    found = score(made, made.encode(coef, intercept))
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    gradient = gather(made, residuals)
     # The derivative of residual sums along any other model, written in points.
     other = made.encode(rng.normal(size=(3, shape[1])), rng.normal(size=3))
     change, at = made.decode(other)
@@ -69,12 +79,7 @@ def test_variances_are_those_of_the_points(way, monkeypatch):
     rng = np.random.default_rng(2)
     X, weight = rng.normal(size=(50, 4)) * [1.0, 5.0, 0.0, 0.1], rng.random(50) + 0.1
     made = make(way, X, weight, monkeypatch)
-    rows = np.full((4, 50), np.nan)
-
-    def step(scores, first):
-        rows[:, first : first + scores.shape[1]] = scores
-
-    made.gradient(np.eye(4, 5), step)
+    rows = score(made, np.eye(4, 5))
     share = weight / weight.sum()
     np.testing.assert_allclose(rows @ share, 0.0, atol=1e-12)
     np.testing.assert_allclose((rows**2) @ share, made.variance, atol=1e-12)
@@ -87,13 +92,11 @@ def test_blocks_and_parts_cover_all_rows_once(n_points, monkeypatch):
         X = np.random.default_rng(3).normal(size=(n, 70))
         made = make_design(make_products(X), np.ones(n), 1.0, n_points, turn=False, max_iter=9)
         assert isinstance(made, DenseDesign)
-        seen = []
-        points = np.random.default_rng(4).normal(size=(2, 71))
-        scores = points @ made.rows.T
-        found = made.gradient(points, lambda s, first, seen=seen: seen.append((first, s.copy())))
-        np.testing.assert_allclose(found, scores @ made.rows, atol=1e-8)
-        assert [first for first, _ in seen] == [*range(0, n, made.step)]
-        np.testing.assert_allclose(np.hstack([s for _, s in seen]), scores, atol=1e-10)
+        batch = made.batch(np.zeros((2, n)))
+        assert batch.rows is made.rows
+        blocks = np.split(batch.columns, range(71 * batch.step, 71 * n, 71 * batch.step))
+        transposed = np.hstack([block.reshape(71, -1) for block in blocks])
+        np.testing.assert_array_equal(transposed, made.rows.T)
         starts, stops = zip(*made.parts(2), strict=True)
         assert (starts[0], stops[-1]) == (0, n)
         assert starts[1:] == stops[:-1]

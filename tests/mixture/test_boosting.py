@@ -12,13 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.datasets import load
 from colabel.exceptions import ModelFileError
-from colabel.mixture import ConditionalBernoulliMixture, _growers
-from colabel.mixture._boosted_trees import BoostedTrees
+from colabel.mixture import BoostedTrees, ConditionalBernoulliMixture
 from colabel.mixture._boosting import LANES, BoostedExperts, BoostedGate, _cost, _scaling
-from colabel.mixture._em import GatedMixture, runner
-from colabel.mixture._growers import LightGBMSource, ScikitSource
+from colabel.mixture._em import GatedMixture
+from colabel.numerics.jobs import runner
 from colabel.persistence import load as load_model
 from colabel.persistence import save
+from colabel.trees import growers
+from colabel.trees.growers import LightGBMSource, ScikitSource
 from oracles import all_labelings
 
 ENGINES = {"lightgbm": LightGBMSource, "scikit-learn": ScikitSource}
@@ -29,7 +30,7 @@ RUN = runner(1)
 def engine(request, monkeypatch):
     """Each of the two libraries; LightGBM is hidden from the second."""
     if request.param == "scikit-learn":
-        monkeypatch.setattr(_growers, "find_spec", lambda name: None)
+        monkeypatch.setattr(growers, "find_spec", lambda name: None)
     return ENGINES[request.param]
 
 
@@ -51,7 +52,8 @@ def pair(engine, X, weight=None, seed=0, **changes):
     """Gate and experts of one source."""
     weight = np.ones(X.shape[0]) if weight is None else weight
     source = engine(settings(**changes), X, weight)
-    return GatedMixture(BoostedGate(source, seed), BoostedExperts(source, seed))
+    n = source.settings.n_trees
+    return GatedMixture(BoostedGate(source, n, seed), BoostedExperts(source, n, seed))
 
 
 def train(model, X, Y, gamma, n_steps, weight=None, run=RUN):
@@ -69,7 +71,7 @@ def test_one_component_is_lightgbm_for_each_label():
     X, Y, _ = problem(n=200)
     weight = np.random.default_rng(1).uniform(size=200)  # no two splits are equally good
     source = LightGBMSource(settings(n_trees=20, reg_lambda=0.5), X, weight)
-    experts = BoostedExperts(source, 0)
+    experts = BoostedExperts(source, source.settings.n_trees, 0)
     experts.update(experts.view(X), Y, weight[None], RUN)
     found = experts.logits(experts.view(X), slice(0, 200))
     params = {
@@ -94,7 +96,7 @@ def test_the_gate_with_hard_targets_is_lightgbm_for_classes():
     classes = gamma.argmax(axis=0)
     hard = np.eye(3)[:, classes]
     weight = np.random.default_rng(1).uniform(size=200)
-    gate = BoostedGate(LightGBMSource(settings(n_trees=10), X, weight), 0)
+    gate = BoostedGate(LightGBMSource(settings(), X, weight), 10, 0)
     gate.update(gate.view(X), hard, weight, RUN)
     params = {
         "objective": "multiclass",
@@ -191,7 +193,7 @@ def test_rows_that_do_not_count_may_be_left_out(monkeypatch):
     gamma = np.where(gamma > 0, 1.0 - 1e-9, 1e-9)
     tables = []
     for booster_rows in (2**16, 0):
-        monkeypatch.setattr(_growers, "BOOSTER_ROWS", booster_rows)
+        monkeypatch.setattr(growers, "BOOSTER_ROWS", booster_rows)
         model = pair(LightGBMSource, X)
         train(model, X, Y, gamma, 1)
         tables.append(expit(model.table(X)[1]))
@@ -221,7 +223,7 @@ def test_a_label_may_vary_later_or_no_more(engine):
     X, Y, gamma = problem(n_components=2)
     Y[0] = X[:, 0] > 0
     split = np.where(Y[0] > 0, 1.0, 0.0)
-    experts = BoostedExperts(engine(settings(), X, np.ones(120)), 0)
+    experts = BoostedExperts(engine(settings(), X, np.ones(120)), 5, 0)
     view = experts.view(X)
     for shares in (np.stack([split, 1.0 - split]), gamma, np.stack([split, 1.0 - split])):
         experts.update(view, Y, shares, RUN)
@@ -349,7 +351,11 @@ def test_a_seed_fixes_the_model_for_any_number_of_jobs(engine):
 def test_steps_may_be_chosen_by_rows_held_out():
     X, Y, _ = problem(n=200)
     clf = ConditionalBernoulliMixture(
-        3, experts=settings(learning_rate=1.0), n_steps=8, early_stopping=True, random_state=0
+        3,
+        experts=settings(learning_rate=1.0),
+        n_steps=8,
+        validation_fraction=0.2,
+        random_state=0,
     ).fit(X, Y.T)
     assert np.isfinite(clf.validation_).all()
     assert 1 <= clf.n_steps_ < 8  # full steps learn the training rows by heart
@@ -380,7 +386,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.fixture
 def without_lightgbm(monkeypatch):
-    monkeypatch.setattr(_growers, "find_spec", lambda name: None)
+    monkeypatch.setattr(growers, "find_spec", lambda name: None)
 
 
 @parametrize_with_checks(
@@ -395,7 +401,7 @@ def test_uneven_probabilities_stay_finite():
     X = np.repeat(np.arange(4.0), 50)[:, None]
     Y = (X > 1.5).astype(np.float32).T.copy()
     experts = BoostedExperts(
-        LightGBMSource(settings(n_trees=200, learning_rate=1.0, reg_lambda=0.0), X, np.ones(200)), 0
+        LightGBMSource(settings(learning_rate=1.0, reg_lambda=0.0), X, np.ones(200)), 200, 0
     )
     view = experts.view(X)
     experts.update(view, Y, np.ones((1, 200)), RUN)

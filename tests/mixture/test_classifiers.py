@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.mixture import ConditionalBernoulliMixture
 from colabel.mixture._classifiers import ClassifierExperts, ClassifierGate, check_classifier
-from colabel.mixture._em import runner
+from colabel.numerics.jobs import runner
 from colabel.persistence import load, save
 from oracles import all_labelings
 

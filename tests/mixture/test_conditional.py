@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit, log_softmax, logsumexp
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -14,11 +15,11 @@ from colabel import load as load_model
 from colabel import save
 from colabel.datasets import load
 from colabel.exceptions import IncompatibleError
+from colabel.linear import features as module
 from colabel.metrics import evaluate
-from colabel.mixture import ConditionalBernoulliMixture, _features
-from colabel.mixture._build import make_builder
-from colabel.mixture._em import GatedMixture
-from colabel.mixture._experts import _least_weights
+from colabel.mixture import BoostedTrees, ConditionalBernoulliMixture, Logistic
+from colabel.mixture._em import GatedMixture, TrainingData
+from colabel.mixture._logistic import _least_weights
 from colabel.scores import Mixture
 from oracles import all_labelings
 
@@ -79,7 +80,11 @@ def test_the_E_step_equals_Eq_8_done_slowly(seed):
 def test_the_bound_never_rises_with_full_M_steps(seed, prior):
     X, Y = planted(seed=seed, n=60 if seed % 2 else 150)
     clf = ConditionalBernoulliMixture(
-        4 + 4 * (seed % 2), n_steps=25, m_steps=500, tol=-1.0, expert_prior=prior, random_state=seed
+        4 + 4 * (seed % 2),
+        experts=Logistic(prior=prior, max_iter=500),
+        n_steps=25,
+        tol=-1.0,
+        random_state=seed,
     ).fit(X, Y)
     (history,) = clf.history_
     assert len(history) == 25
@@ -100,8 +105,8 @@ def test_a_label_never_on_is_as_unlikely_as_its_rows_can_show(experts):
 def test_the_objective_counts_likelihood_weights_and_constants():
     X, Y = planted(n=80)
     Y = np.column_stack([Y, np.zeros(80, dtype=int)])
-    options = {"expert_variance": 2.0, "gate_variance": 5.0, "empty": "allow"}
-    clf = ConditionalBernoulliMixture(**QUICK, **options).fit(X, Y)
+    parts = {"experts": Logistic(2.0), "gate": Logistic(5.0)}
+    clf = ConditionalBernoulliMixture(**QUICK, **parts, empty="allow").fit(X, Y)
     (model,) = clf.models_
     weights = 0.5 * (model.experts.coef**2).sum() / 2.0 + 0.5 * (model.gate.coef**2).sum() / 5.0
     base = np.clip(Y.mean(axis=0), 0.5 / 81, 1.0 - 0.5 / 81)
@@ -114,9 +119,11 @@ def test_the_objective_counts_likelihood_weights_and_constants():
 
 def test_weights_that_add_up_to_one_are_weights():
     X, Y = planted()
-    usual = ConditionalBernoulliMixture(**QUICK, expert_variance=1.0, gate_variance=1.0).fit(X, Y)
     n = len(X)
-    small = ConditionalBernoulliMixture(**QUICK, expert_variance=n, gate_variance=n)
+    usual, small = (
+        ConditionalBernoulliMixture(**QUICK, experts=Logistic(v), gate=Logistic(v)) for v in (1, n)
+    )
+    usual.fit(X, Y)
     small.fit(X, Y, sample_weight=np.full(n, 1.0 / n))
     # The same objective but for a factor, solved as far as its tolerance asks.
     np.testing.assert_allclose(small.predict_proba(X), usual.predict_proba(X), atol=2e-3)
@@ -130,22 +137,27 @@ def test_short_M_steps_lower_the_bound_on_real_data():
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"expert_prior": "shared"}, {"l1_ratio": 0.5, "m_steps": 100}, {"experts": "boosting"}],
+    "experts",
+    [
+        Logistic(),
+        Logistic(prior="shared"),
+        Logistic(l1_ratio=0.5, max_iter=100),
+        BoostedTrees(),
+    ],
     ids=str,
 )
-def test_the_bound_falls_in_single_precision_on_real_data(settings):
+def test_the_bound_falls_in_single_precision_on_real_data(experts):
     data = load("yeast:train")
-    clf = ConditionalBernoulliMixture(10, n_steps=12, tol=-1.0, random_state=0, **settings)
+    clf = ConditionalBernoulliMixture(10, experts=experts, n_steps=12, tol=-1.0, random_state=0)
     history = clf.fit(data.X, data.Y).history_[0]
-    assert "boosting" in settings.values() or clf.models_[0].gate.features.dtype is np.float32
+    assert isinstance(experts, BoostedTrees) or clf.models_[0].gate.features.dtype is np.float32
     assert np.diff(history).max() <= 1e-6 * history[-1]
 
 
 def test_one_component_is_binary_relevance():
     data = load("yeast:train")
     clf = ConditionalBernoulliMixture(
-        1, scale=False, expert_variance=2.0, n_steps=1, m_steps=2000, empty="allow"
+        1, experts=Logistic(2.0, scale=False, max_iter=2000), n_steps=1, empty="allow"
     ).fit(data.X, data.Y)
     p = clf.predict_proba(data.X)
     for label in (0, 5, 13):
@@ -186,7 +198,7 @@ def test_dense_and_sparse_features_agree_also_with_more_features_than_rows():
     X, Y = planted(n=80)
     wide = np.hstack([X, rng.normal(size=(80, 200)) * (rng.random((80, 200)) < 0.1)])
     for features in (X, wide):
-        with mock.patch.object(_features, "_row_space", wraps=_features._row_space) as rotate:
+        with mock.patch.object(module, "_row_space", wraps=module._row_space) as rotate:
             dense = ConditionalBernoulliMixture(**QUICK).fit(features, Y)
         few = ConditionalBernoulliMixture(**QUICK).fit(sparse.csr_array(features), Y)
         assert rotate.called == (features is wide)
@@ -198,10 +210,10 @@ def test_dense_and_sparse_features_agree_also_with_more_features_than_rows():
 def test_rotating_wide_features_changes_no_optimum(monkeypatch):
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(30, 60)), rng.integers(0, 2, (30, 3))
-    options = {"n_components": 1, "n_steps": 1, "m_steps": 2000}
+    options = {"n_components": 1, "n_steps": 1, "experts": Logistic(max_iter=2000)}
     narrow = ConditionalBernoulliMixture(**options).fit(X, Y).predict_proba(X)
-    monkeypatch.setattr(_features, "_row_space", None)  # not called
-    monkeypatch.setattr(_features, "MOST_ROWS", 0)
+    monkeypatch.setattr(module, "_row_space", None)  # not called
+    monkeypatch.setattr(module, "MOST_ROWS", 0)
     full = ConditionalBernoulliMixture(**options).fit(X, Y)
     np.testing.assert_allclose(full.predict_proba(X), narrow, atol=1e-3)
 
@@ -214,7 +226,7 @@ def test_weights_are_those_of_the_users_features_where_they_are_fewer(n_labels, 
     clf = ConditionalBernoulliMixture(2, experts=experts, gate="logistic", random_state=0)
     clf.fit(X, Y)
     with mock.patch.object(GatedMixture, "_rotate_back"):
-        kept = ConditionalBernoulliMixture(**clf.get_params()).fit(X, Y)
+        kept = clone(clf).fit(X, Y)
     rank = kept.models_[0].gate.features.rotation.shape[1]
     model = clf.models_[0]
     n_weights = len(model.gate.coef) + len(getattr(model.experts, "coef", ()))
@@ -223,7 +235,7 @@ def test_weights_are_those_of_the_users_features_where_they_are_fewer(n_labels, 
     assert (model.gate.features.rotation is None) == back
     assert model.gate.coef.shape[1] == (50 if back else rank)
     if back:  # for anyone to read
-        scores = X @ model.gate.coef.T + model.gate.solution.intercept
+        scores = X @ model.gate.coef.T + model.gate.intercept
         found = model.gate.log_weights(model.gate.view(X, np.float64), slice(0, 20))
         np.testing.assert_allclose(log_softmax(scores, axis=1).T, found[model.alive], atol=1e-12)
     np.testing.assert_allclose(clf.predict_proba(X), kept.predict_proba(X), atol=1e-9)
@@ -233,11 +245,14 @@ def test_an_elastic_net_leaves_coefficients_at_zero():
     X, Y = planted()
     X = np.hstack([X, np.random.default_rng(0).normal(size=(300, 20))])
     clf = ConditionalBernoulliMixture(
-        2, l1_ratio=0.9, expert_variance=0.05, gate_variance=0.05, m_steps=200, random_state=0
+        2,
+        experts=Logistic(0.05, l1_ratio=0.9, max_iter=200),
+        gate=Logistic(0.05),  # which leaves the rest to the experts
+        random_state=0,
     ).fit(X, Y)
     model = clf.models_[0]
     assert np.mean(model.experts.coef == 0.0) > 0.3
-    assert np.mean(model.gate.solution.coef == 0.0) > 0.3
+    assert np.mean(model.gate.coef == 0.0) > 0.3
     assert np.all(np.diff(clf.history_[0]) < 1e-6)
 
 
@@ -266,7 +281,7 @@ def test_an_offset_of_the_features_does_not_matter(wide, container):
 def test_single_precision_is_that_of_centred_rows(container, monkeypatch):
     X, Y = planted()
     expected = ConditionalBernoulliMixture(**QUICK).fit(X, Y).joint_log_prob(X, Y).mean()
-    monkeypatch.setattr(_features, "SINGLE", 0)
+    monkeypatch.setattr(module, "SINGLE", 0)
     moved = container(X + 1e7)
     clf = ConditionalBernoulliMixture(**QUICK).fit(moved, Y)
     assert clf.models_[0].gate.features.dtype is np.float32
@@ -279,7 +294,7 @@ def test_single_precision_is_that_of_centred_rows(container, monkeypatch):
 def test_constant_features_say_nothing_of_rows_elsewhere(n, value, container):
     X, Y = np.full((n, 3), value), np.arange(n)[:, None] % 2
     clf = ConditionalBernoulliMixture(2, random_state=0).fit(container(X), Y)
-    assert clf.models_[0].gate.features.unit == 1.0
+    assert clf.models_[0].gate.features.scaler.unit == 1.0
     elsewhere = clf.predict_proba(container(X + 0.01))
     np.testing.assert_allclose(elsewhere, clf.predict_proba(container(X)), atol=1e-9)
 
@@ -341,9 +356,9 @@ def test_each_target_is_decoded_best_by_its_own_decoder():
     np.testing.assert_array_equal(labels, clf.decode(test.X, "f1").labels)
 
 
-def test_early_stopping_takes_the_likeliest_step():
+def test_rows_held_out_choose_the_likeliest_step():
     X, Y = planted(n=300)
-    clf = ConditionalBernoulliMixture(6, n_steps=12, early_stopping=True, random_state=0)
+    clf = ConditionalBernoulliMixture(6, n_steps=12, validation_fraction=0.2, random_state=0)
     clf.fit(X, Y)
     assert clf.n_steps_ == np.argmax(clf.validation_) + 1
     assert clf.n_iter_ == len(clf.history_[0]) <= clf.n_steps_
@@ -376,7 +391,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("prior", ["zero", "shared"])
 def test_degenerate_data_are_normal_data(case, prior):
     X, Y = (np.asarray(part) for part in DEGENERATE[case])
-    clf = ConditionalBernoulliMixture(5, expert_prior=prior, random_state=0).fit(X, Y)
+    clf = ConditionalBernoulliMixture(5, experts=Logistic(prior=prior), random_state=0).fit(X, Y)
     p = clf.predict_proba(X)
     steady = np.flatnonzero((Y[0] == Y).all(axis=0))
     np.testing.assert_array_equal(p[:, steady] > 0.9, Y[:, steady] > 0)
@@ -391,10 +406,16 @@ def test_degenerate_data_are_normal_data(case, prior):
         np.testing.assert_array_equal(clf.predict(X), Y)
 
 
+def untrained(X, Y):
+    data = TrainingData(X, Y, np.ones(len(X)))
+    experts = Logistic().settled(data)
+    gate = Logistic().settled(data, experts)
+    return GatedMixture(gate.make_gate(data)(0), experts.make_experts(data)(0))
+
+
 def test_dead_components_are_left_out():
     X, Y = planted(n=200)
-    build = make_builder(ConditionalBernoulliMixture(3), X, Y, np.ones(200))
-    model = build(0)
+    model = untrained(X, Y)
     gamma = np.zeros((3, 200))
     gamma[0], gamma[2] = 0.3, 0.7
     views, columns = model.views(X), np.ascontiguousarray(Y.T, dtype=np.float32)
@@ -410,7 +431,7 @@ def test_dead_components_are_left_out():
 
 def test_a_component_may_die_between_M_steps():
     X, Y = planted(n=200)
-    model = make_builder(ConditionalBernoulliMixture(3), X, Y, np.ones(200))(0)
+    model = untrained(X, Y)
     gamma = np.full((3, 200), 1.0 / 3.0)
     gamma[0, :100], gamma[1, :100] = 0.5, 1.0 / 6.0
     views, columns = model.views(X), np.ascontiguousarray(Y.T, dtype=np.float32)
@@ -419,7 +440,7 @@ def test_a_component_may_die_between_M_steps():
         gamma /= gamma.sum(axis=0)
         model.maximise(views, columns, gamma, np.ones(200), lambda jobs: [job() for job in jobs])
         assert list(model.alive) == alive
-        assert model.gate.solution.coef.shape == (len(alive), 5)
+        assert model.gate.coef.shape == (len(alive), 5)
         weights = np.exp(model.gate.log_weights(views[0], slice(0, 200)))
         np.testing.assert_allclose(weights[alive].sum(axis=0), 1.0)
     model.finish()
@@ -442,11 +463,13 @@ def test_rows_left_out_weigh_at_most_their_share(share):
 WRONG = {
     "n_components": (0, 1.5, "three"),
     "n_steps": (0,),
-    "expert_variance": (0.0, -1.0, np.inf, "big"),
-    "gate_variance": (0.0,),
-    "expert_prior": ("br",),
+    "experts__variance": (0.0, -1.0, np.inf, "big"),
+    "gate__variance": (0.0,),
+    "experts__prior": ("br",),
+    "experts__l1_ratio": (1.0, -0.1),
+    "gate__max_iter": (0, 1.5),
+    "experts__scale": ("yes",),
     "empty": ("never",),
-    "l1_ratio": (1.0, -0.1),
     "validation_fraction": (0.0, 1.0),
     "experts": ("trees", 3),
     "gate": ("trees", 3),
@@ -458,8 +481,8 @@ WRONG = {
 )
 def test_wrong_parameters_are_refused_by_name(name, value):
     X, Y = planted(n=20)
-    with pytest.raises(ValueError, match=name):
-        ConditionalBernoulliMixture(**{name: value}).fit(X, Y)
+    with pytest.raises(ValueError, match=name.rpartition("__")[2]):
+        ConditionalBernoulliMixture().set_params(**{name: value}).fit(X, Y)
 
 
 def test_decoders_of_other_tables_are_refused():
@@ -469,23 +492,81 @@ def test_decoders_of_other_tables_are_refused():
 
 def test_scene_reaches_the_papers_accuracy(real_data):
     train, test = load("scene:train"), load("scene:test")
-    clf = ConditionalBernoulliMixture(20, gate_variance=10, n_steps=12, random_state=0)
+    clf = ConditionalBernoulliMixture(20, gate=Logistic(10), n_steps=12, random_state=0)
     assert clf.fit(train.X, train.Y).score(test.X, test.Y) > 0.68  # 5 seeds: .697; paper: .697
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"early_stopping": "no"}, "early_stopping must be True or False"),
-        ({"scale": "yes"}, "scale must be 'auto', 'columns', True or False"),
-        ({"experts": "boosting", "expert_prior": "shared"}, "needs experts='logistic'"),
-        ({"experts": "boosting", "l1_ratio": 0.5}, "needs logistic experts or"),
-    ],
-)
-def test_settings_that_cannot_act_are_refused(settings, words):
-    X, Y = planted(n=30)
-    with pytest.raises(ValueError, match=words):
-        ConditionalBernoulliMixture(2, **settings).fit(X, Y)
+def test_a_gate_predicts_no_labels_that_it_could_share():
+    with pytest.raises(ValueError, match="prior='shared' of Logistic is for experts"):
+        ConditionalBernoulliMixture(2, gate=Logistic(prior="shared")).fit(*planted(n=30))
+
+
+def test_what_a_gate_leaves_open_is_that_of_logistic_experts():
+    X, Y = planted(n=60)
+    experts = Logistic(variance=2.0, scale=False, max_iter=3, prior="shared")
+    whole = Logistic(variance=3.0, scale=False, max_iter=3)
+    clf = ConditionalBernoulliMixture(**QUICK, experts=experts)
+    expected = clone(clf).set_params(gate=whole).fit(X, Y).predict_proba(X)
+    for gate in (None, "logistic", Logistic(), Logistic(3.0)):
+        found = clone(clf).set_params(gate=gate).fit(X, Y)
+        np.testing.assert_array_equal(found.predict_proba(X), expected)
+        assert found.scale_ is False
+
+
+def test_components_that_a_word_names_have_parameters_to_set():
+    X, Y = planted(n=60)
+    clf = ConditionalBernoulliMixture(**QUICK)
+    known = clf.get_params()
+    assert known["experts"] == "logistic"
+    assert known["experts__variance"] is known["gate__variance"] is None
+    assert not any("__" in name for name in clf.get_params(deep=False))
+    clf.set_params(experts__variance=1.0, gate__variance=5.0)
+    given = ConditionalBernoulliMixture(**QUICK, experts=Logistic(1.0), gate=Logistic(5.0))
+    assert repr(clf) == repr(given)
+    np.testing.assert_array_equal(
+        clone(clf).fit(X, Y).predict_proba(X), given.fit(X, Y).predict_proba(X)
+    )
+    trees = ConditionalBernoulliMixture().set_params(experts="boosting", experts__n_trees=2)
+    assert trees.experts.n_trees == 2
+    assert trees.gate is None
+    trees.set_params(gate__n_trees=7)
+    assert (trees.experts.n_trees, trees.gate.n_trees) == (2, 7)
+    with pytest.raises(ValueError, match="Invalid parameter 'variance'"):
+        trees.set_params(gate__variance=1.0)
+
+
+OLD = {
+    "expert_variance": (2.0, {"experts": Logistic(2.0)}),
+    "gate_variance": (2.0, {"gate": Logistic(2.0)}),
+    "expert_prior": ("shared", {"experts": Logistic(prior="shared")}),
+    "l1_ratio": (0.5, {"experts": Logistic(l1_ratio=0.5)}),
+    "m_steps": (3, {"experts": Logistic(max_iter=3)}),
+    "scale": (False, {"experts": Logistic(scale=False)}),
+    "early_stopping": (True, {"validation_fraction": 0.2}),
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_old_names_of_parameters_are_taken_with_a_warning(name):
+    value, new = OLD[name]
+    expected = repr(ConditionalBernoulliMixture(3, **new))
+    with pytest.warns(
+        FutureWarning, match=f"^{name} of ConditionalBernoulliMixture is an old name"
+    ):
+        clf = ConditionalBernoulliMixture(3, **{name: value})
+    assert repr(clf) == repr(clone(clf)) == expected
+    with pytest.warns(FutureWarning, match="set experts__|set gate__|set validation_fraction"):
+        clf = ConditionalBernoulliMixture(3).set_params(**{name: value})
+    assert repr(clf) == expected
+
+
+def test_old_names_that_had_no_effect_have_none():
+    with pytest.warns(FutureWarning, match="m_steps of .* has no effect"):
+        clf = ConditionalBernoulliMixture(experts="boosting", m_steps=3)
+    assert repr(clf) == repr(ConditionalBernoulliMixture(experts="boosting"))
+    with pytest.warns(FutureWarning):
+        clf = ConditionalBernoulliMixture(early_stopping=False, validation_fraction=0.3)
+    assert clf.validation_fraction is None
 
 
 def test_progress_is_shown_on_demand(capsys):

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from colabel.mixture import ConditionalBernoulliMixture, _features, _scale
-from colabel.mixture._features import Features
-from colabel.mixture._scale import _held_out, choose_scale, units_differ
+from colabel.linear import features as module
+from colabel.linear.features import Features, FeatureScale, _held_out, units_differ
+from colabel.mixture import ConditionalBernoulliMixture, Logistic
 from colabel.numerics.distinct_rows import distinct_rows
 
 CONTAINERS = [np.asarray, sparse.csr_array]
@@ -23,13 +23,21 @@ def data(n=120, wide=0, seed=0):
     return np.hstack([X, rng.normal(size=(n, wide))]), Y.astype(int)
 
 
-def fit(X, Y, scale="auto", **options):
-    options = {"n_components": 3, "n_steps": 3, "m_steps": 50, "random_state": 0, **options}
-    return ConditionalBernoulliMixture(scale=scale, **options).fit(X, Y)
+def fit(X, Y, scale="auto", *, experts=None, n_components=3, n_steps=3, **settings):
+    """Fit a mixture of regressions of these settings, or of other experts."""
+    experts = experts or Logistic(**{"max_iter": 50, "scale": scale, **settings})
+    clf = ConditionalBernoulliMixture(
+        n_components, experts=experts, n_steps=n_steps, random_state=0
+    )
+    return clf.fit(X, Y)
+
+
+def choose_scale(X, Y, weight, variance):
+    return FeatureScale("auto", variance).fit(X, Y, weight).chosen
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5}, {"expert_prior": "shared"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.5}, {"prior": "shared"}], ids=str)
 @pytest.mark.parametrize("wide", [0, 150])
 def test_columns_of_many_units_are_as_good_as_standardised_ones(container, options, wide):
     X, Y = data(wide=wide)
@@ -50,7 +58,7 @@ def test_columns_of_one_kind_are_left_in_one_unit(container):
     rows = container(X * [1, 2, 0.5, 1, 3, 1])
     one = fit(rows, Y, True)
     np.testing.assert_array_equal(fit(rows, Y).predict_proba(rows), one.predict_proba(rows))
-    assert fit(rows, Y).models_[0].gate.features.columns is None
+    assert fit(rows, Y).models_[0].gate.features.scaler.columns is None
 
 
 def test_spreads_that_are_not_far_apart():
@@ -137,7 +145,7 @@ def test_the_choice_is_made_for_the_variance_of_the_model():
         X, Y = undecided(seed)
         for variance in (0.01, 1000.0):
             expected = choose_scale(X, Y, np.ones(60), variance)
-            assert fit(X, Y, expert_variance=variance, n_steps=1).scale_ == expected
+            assert fit(X, Y, variance=variance, n_steps=1).scale_ == expected
             answers.setdefault(seed, []).append(expected)
     assert ["columns", True] in answers.values()  # small features overfit, if they are let
 
@@ -146,7 +154,7 @@ def test_rows_with_equal_features_are_held_out_together(monkeypatch):
     X, Y = np.repeat(data(n=20)[0] * UNITS, 2, axis=0), np.arange(40)[:, None] % 2
     seen = []
     monkeypatch.setattr(
-        _scale, "_held_out", lambda s, X, *a: seen.append((X, a[-1])) or np.zeros(a[-1].sum())
+        module, "_held_out", lambda s, X, *a: seen.append((X, a[-1])) or np.zeros(a[-1].sum())
     )
     choose_scale(X, Y, np.ones(40), 10.0)
     for rows, out in seen:
@@ -182,7 +190,7 @@ def test_light_rows_do_not_set_spreads_apart(monkeypatch):
     X, Y = data(n=60)
     X[0, 3] = 1e6
     asked = []
-    monkeypatch.setattr(_scale, "_held_out", lambda *a: asked.append(1) or np.zeros(a[-1].sum()))
+    monkeypatch.setattr(module, "_held_out", lambda *a: asked.append(1) or np.zeros(a[-1].sum()))
     choose_scale(X, Y, np.where(np.arange(60) > 0, 1.0, 1e-14), 10.0)
     assert not asked
     choose_scale(X, Y, np.ones(60), 10.0)
@@ -208,7 +216,7 @@ def test_a_difference_that_may_be_luck_says_nothing(monkeypatch, errors, answer,
         found = np.array([gain[bytes(row)] for row in rows[rest[-1]]])
         return np.zeros(len(found)) if scale is True else found - mean + goal
 
-    monkeypatch.setattr(_scale, "_held_out", held_out)
+    monkeypatch.setattr(module, "_held_out", held_out)
     assert choose_scale(X * UNITS, Y, weight, 10.0) == answer
 
 
@@ -290,9 +298,9 @@ def test_components_that_are_rounding_errors_stay_what_they_are():
 
 def test_rotating_columns_of_many_units_changes_no_optimum(monkeypatch):
     X, Y = data(n=20, wide=60)
-    rows, exact = X * np.concatenate([UNITS, np.ones(60)]), {"m_steps": 2000, "n_steps": 1}
+    rows, exact = X * np.concatenate([UNITS, np.ones(60)]), {"max_iter": 2000, "n_steps": 1}
     turned = fit(rows, Y, **exact).predict_proba(rows)
-    monkeypatch.setattr(_features, "MOST_ROWS", 0)
+    monkeypatch.setattr(module, "MOST_ROWS", 0)
     np.testing.assert_allclose(fit(rows, Y, **exact).predict_proba(rows), turned, atol=2e-3)
 
 
@@ -312,7 +320,7 @@ def test_a_row_twice_is_a_weight_of_two():
     X, Y = data()
     X *= UNITS
     weight = np.arange(len(X)) % 3
-    clf = fit(X, Y, True).set_params(scale="auto").fit(X, Y, sample_weight=weight)
+    clf = fit(X, Y, True).set_params(experts__scale="auto").fit(X, Y, sample_weight=weight)
     assert clf.scale_ == "columns"
     found = clf.predict_proba(X)
     twice = fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)).predict_proba(X)

@@ -11,6 +11,7 @@ from colabel.datasets import load
 from colabel.lab import reproduce
 from colabel.lab.papers.cbm_2016 import TABLE_2
 from colabel.metrics import evaluate
+from colabel.mixture import Logistic
 
 TEXT = (Path(__file__).parents[2] / "docs" / "guide" / "mixtures.md").read_text(encoding="utf-8")
 NAMES = {entry.method: entry.name for entry in TABLE_2.entries}
@@ -25,8 +26,8 @@ def rows_after(heading):
 
 def test_each_target_comes_to_what_the_table_says():
     train, test = load("yeast:train"), load("yeast:test")
-    assert "ConditionalBernoulliMixture(20, n_steps=5, gate_variance=1.0, random_state=0)" in TEXT
-    clf = ConditionalBernoulliMixture(20, n_steps=5, gate_variance=1.0, random_state=0)
+    assert "ConditionalBernoulliMixture(20, gate=Logistic(1.0), n_steps=5, random_state=0)" in TEXT
+    clf = ConditionalBernoulliMixture(20, gate=Logistic(1.0), n_steps=5, random_state=0)
     clf.fit(train.X, train.Y)
     _, *rows = rows_after("| decoded for |")
     assert len(rows) == 4

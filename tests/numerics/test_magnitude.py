@@ -15,9 +15,9 @@ from colabel import (
     LabelPowerset,
     PairwiseCRF,
 )
-from colabel.mixture import _growers
 from colabel.numerics.magnitude import check_magnitude, mean_squared_norm
 from colabel.reduction import BoostedClassifier
+from colabel.trees import growers
 
 LINEAR = [
     BinaryRelevance(),
@@ -66,7 +66,7 @@ def test_trees_look_at_order_alone(estimator, size, toy):
 
 
 def test_scikit_learn_s_trees_say_what_is_too_large_for_them(toy, monkeypatch):
-    monkeypatch.setattr(_growers, "find_spec", lambda name: None)
+    monkeypatch.setattr(growers, "find_spec", lambda name: None)
     X, Y = toy
     for huge in (1e39 * X, sparse.csr_array(1e160 * X)):
         with pytest.raises(ValueError, match="too large for scikit-learn's trees"):

@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import colabel
 from colabel import BinaryRelevance, LabelPowerset
 from colabel.datasets import load
-from colabel.reduction import _boosting as module
 from colabel.reduction._boosting import BoostedClassifier
+from colabel.trees import growers as module
 
 
 @pytest.fixture(params=["lightgbm", "scikit-learn"])

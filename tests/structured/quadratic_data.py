@@ -3,7 +3,7 @@
 import numpy as np
 
 from colabel.losses import make_loss
-from colabel.oracles.stages import relaxed_augmented
+from colabel.oracles.base import relaxed_augmented
 from colabel.structured import QuadraticPriorSVC
 
 SIGNS = ["any", "attractive", "repulsive"]

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.decoders import Exhaustive
+from colabel.learners import AveragedDescent
 from colabel.losses import Hamming
 from colabel.structured import QuadraticPriorSVC, SubmodularSVC
 from structured.quadratic_data import SIGNS, every_labeling, fitted, make, objective
@@ -189,13 +190,13 @@ def test_sdp_with_f1_takes_degenerate_data_too():
         ({"coupling_alpha": -1.0}, "coupling_alpha must be a positive number"),
         ({"coupling_alpha": np.nan}, "coupling_alpha must be a positive number"),
         ({"tol": 0.0}, "tol must be a positive number"),
-        ({"intercept_scaling": -1.0}, "intercept_scaling must be a positive number"),
-        ({"intercept_scaling": False}, "intercept_scaling must be a positive number"),
+        ({"intercept_scaling": -1.0}, "intercept_scaling must be a number of at least 0"),
+        ({"intercept_scaling": False}, "intercept_scaling must be a number of at least 0"),
         ({"fit_intercept": 0.5}, "fit_intercept must be True or False"),
         ({"sign": "both"}, "sign must be 'any', 'attractive', 'repulsive' or None"),
         ({"oracle": "lp"}, "oracle must be an oracle object or one of certified"),
         ({"oracle": None}, "oracle must be an oracle"),
-        ({"learner": "sgd"}, "learner must be a learner object or one of dual"),
+        ({"learner": "sgd"}, "learner must be a learner object or one of optimal"),
         ({"loss": "zero"}, "loss must be"),
         ({"limit": -1}, "limit must be a whole number of at least 0"),
         ({"limit": True}, "limit must be a whole number"),
@@ -296,3 +297,23 @@ def test_equal_columns_and_hardly_any_penalty_can_be_started_from():
     X, Y = make(n=30, V=3)
     X = np.column_stack([X, X])
     assert np.isfinite(QuadraticPriorSVC(1e-20, max_iter=1, random_state=0).fit(X, Y).coef_).all()
+
+
+def test_old_names_are_taken_for_one_version():
+    X, Y = make(n=20)
+    with pytest.warns(FutureWarning, match="set alpha instead"):
+        old = QuadraticPriorSVC(lambda_w=0.1, random_state=0)
+    assert old.get_params() == QuadraticPriorSVC(0.1, random_state=0).get_params()
+    for name, value, new in [
+        ("lambda_a", 0.3, {"coupling_alpha": 0.3}),
+        ("inference", "exact", {"oracle": "certified"}),
+        ("inference", "sdp", {"oracle": "sdp"}),
+        ("bias_scale", 0.0, {"intercept_scaling": 0.0}),
+    ]:
+        with pytest.warns(FutureWarning, match=f"{name} of QuadraticPriorSVC is an old name"):
+            other = QuadraticPriorSVC(max_iter=2, random_state=0).set_params(**{name: value})
+        assert {key: other.get_params()[key] for key in new} == new
+        usual = QuadraticPriorSVC(max_iter=2, random_state=0, **new).fit(X, Y)
+        np.testing.assert_array_equal(other.fit(X, Y).coef_, usual.coef_)
+    with pytest.warns(FutureWarning, match="n_passes of AveragedDescent"):
+        assert AveragedDescent(n_passes=3).max_iter == 3

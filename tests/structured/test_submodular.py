@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.exceptions import IncompatibleError
+from colabel.learners import CuttingPlane
 from colabel.losses import Jaccard, make_loss
 from colabel.structured import SubmodularSVC
 
@@ -280,7 +281,7 @@ def test_degenerate_data_is_normal_data(couplings, learner):
         ({"shift": np.nan}, "shift must be a number"),
         ({"couplings": "all"}, "couplings must be 'cooccurrence' or None"),
         ({"oracle": "magic"}, "oracle must be an oracle object or one of certified"),
-        ({"learner": "sgd"}, "learner must be a learner object or one of dual"),
+        ({"learner": "sgd"}, "learner must be a learner object or one of optimal"),
         ({"max_iter": 0}, "max_iter must be a whole number"),
         ({"limit": 1.5}, "limit must be a whole number"),
         ({"pairs": 1.5}, "pairs must be a number of at least 0 and at most 1"),
@@ -368,3 +369,23 @@ def test_features_that_cannot_be_squared_are_refused():
     X, Y = make(n=20)
     with pytest.raises(ValueError, match="beyond double precision; scale the features"):
         SubmodularSVC().fit(1e153 * X, Y)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"beta": 2.0}, {"loss": "f2"}),
+        ({"solver": "dual"}, {}),
+        ({"solver": "bmrm"}, {"learner": "bmrm"}),
+        ({"solver": "bmrm", "line_search": True}, {"learner": CuttingPlane(line_search=True)}),
+        ({"max_cuts": 70}, {"limit": 70}),
+    ],
+    ids=str,
+)
+def test_old_names_are_taken_for_one_version(old, new):
+    X, Y = make(n=30)
+    with pytest.warns(FutureWarning, match="is an old name"):
+        before = SubmodularSVC(0.1, random_state=0, **old)
+    after = SubmodularSVC(0.1, random_state=0, **new)
+    np.testing.assert_array_equal(before.fit(X, Y).coef_, after.fit(X, Y).coef_)
+    assert not set(old) & set(before.get_params())

@@ -185,7 +185,7 @@ def test_leaves_that_rare_features_could_make_are_never_grown(least):
         plain = BoostedClassifier(
             5, feature_fraction=1.0, min_child_weight=least, random_state=0
         ).fit(X, y)
-        with mock.patch("colabel.reduction._boosting.without_rare", lambda X, *_: X):
+        with mock.patch("colabel.trees.growers.without_rare", lambda X, *_: X):
             other = BoostedClassifier(
                 5, feature_fraction=1.0, min_child_weight=least, random_state=0
             ).fit(X, y)

@@ -3,8 +3,8 @@
 Importing a module of this folder imports Numba, which takes longer than importing scikit-learn.
 Callers therefore import a kernel inside the function that runs it, so that ``import colabel``
 stays quick; each kernel is compiled on its first call and cached on disk: beside its source, or in
-the user's cache folder where that cannot be written. Compiling takes seconds, and is reported to
-the logger "colabel" (see ``colabel._kernels._compiling``).
+the user's cache folder where that cannot be written. Compiling takes seconds, and the user is told
+(see ``colabel._kernels._compiling``).
 """
 
 from collections.abc import Callable
@@ -13,9 +13,18 @@ from typing import Any
 import numba
 
 from colabel._kernels._cache import share
-from colabel._kernels._compiling import listen
+from colabel._kernels._compiling import listen, seconds_compiling, without_notice
 
-__all__ = ["any_order", "bare_kernel", "inlined", "inner_kernel", "kernel"]
+__all__ = [
+    "any_order",
+    "bare_kernel",
+    "inlined",
+    "inner_kernel",
+    "kept_in",
+    "kernel",
+    "seconds_compiling",
+    "without_notice",
+]
 
 listen()
 
@@ -68,3 +77,12 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         return share(numba.njit(cache=True, nogil=True, **options)(function))
     except RuntimeError:
         return numba.njit(nogil=True, **options)(function)
+
+
+def kept_in() -> str | None:
+    """Return the folder that keeps compiled kernels, or None if no folder for it can be written."""
+    try:
+        function: Any = numba.njit(cache=True)(kernel)
+    except RuntimeError:
+        return None
+    return getattr(getattr(function, "stats", None), "cache_path", None)

@@ -6,6 +6,8 @@ does not tell of; that it holds the lock of its compiler meanwhile, it does.
 
 import gc
 import logging
+import multiprocessing
+import sys
 import threading
 import time
 from typing import Any
@@ -13,15 +15,18 @@ from typing import Any
 import numba
 from numba.core import event
 
-__all__ = ["listen", "seconds_compiling"]
+__all__ = ["NOTICE", "listen", "seconds_compiling", "without_notice"]
 
 LOGGER = logging.getLogger("colabel")
-# Seconds of compiling before the user is told.
+# Seconds that a process compiles before the user is told, once.
 PATIENCE = 1.0
+NOTICE = (
+    "compiling, once on this machine: some seconds more (`colabel warmup` does it ahead of time)"
+)
 
 
 class _Listener(event.Listener):
-    """Report a kernel that takes long to compile, on a logger, while it compiles.
+    """Say once that compiling takes a while, while it does; report each kernel to the logger.
 
     Garbage collection rests meanwhile: looking through all that the compiler holds, again and
     again, would take a tenth of the time. Numba calls under its compiler lock, so that there is
@@ -30,33 +35,35 @@ class _Listener(event.Listener):
 
     def __init__(self) -> None:
         self.depth = 0
-        self.started = 0.0
-        self.told: threading.Timer | None = None
+        self.started: float | None = None
+        self.patience = PATIENCE
+        self.timer: threading.Timer | None = None
         self.collected = False
 
     def on_start(self, event: Any) -> None:
         self.depth += 1
-        folder, name = _place(event)
-        if self.depth > 1 or folder != "colabel._kernels":
+        if self.depth > 1 or _place(event)[0] != "colabel._kernels":
             return
+        if self.patience > 0.0:
+            self.timer = threading.Timer(self.patience, _notify)
+            self.timer.daemon = True
+            self.timer.start()
         self.started = time.perf_counter()
-        self.told = threading.Timer(PATIENCE, _tell, [name])
-        self.told.daemon = True
-        self.told.start()
         self.collected = gc.isenabled()
         gc.disable()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
-        if self.depth > 0 or self.told is None:
+        if self.depth > 0 or self.started is None:
             return
         if self.collected:
             gc.enable()
-        self.told.cancel()
-        self.told = None
+        if self.timer is not None:
+            self.timer.cancel()
         seconds = time.perf_counter() - self.started
-        if seconds > PATIENCE:
-            LOGGER.info("compiled %s in %.1f s", _place(event)[1], seconds)
+        self.patience -= seconds
+        self.started = self.timer = None
+        LOGGER.debug("compiled %s in %.1f s", _place(event)[1], seconds)
 
 
 class _Clock(event.Listener):
@@ -86,6 +93,7 @@ class _Clock(event.Listener):
 
 
 _CLOCK = _Clock()
+_LISTENER = _Listener()
 
 
 def seconds_compiling() -> float:
@@ -99,8 +107,24 @@ def _place(event: Any) -> tuple[str, str]:
     return folder, name
 
 
-def _tell(name: str) -> None:
-    LOGGER.info("compiling %s for the first time: a few seconds, once, then kept on disk ...", name)
+def _notify() -> None:
+    """Tell the logger if anyone listens there, or else the user if there is one to read it."""
+    if LOGGER.isEnabledFor(logging.INFO) and LOGGER.hasHandlers():
+        LOGGER.info(NOTICE)
+    elif _is_watched(sys.stderr):
+        print(f"colabel: {NOTICE}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _is_watched(stream: Any) -> bool:
+    """Say whether this is the terminal or the notebook of a process that no other one started."""
+    if stream is None or multiprocessing.current_process().name != "MainProcess":
+        return False
+    return type(stream).__module__.startswith("ipykernel.") or bool(stream.isatty())
+
+
+def without_notice() -> None:
+    """Leave out the notice in this process, which says by itself that it compiles."""
+    _LISTENER.patience = 0.0
 
 
 def listen() -> None:
@@ -111,5 +135,5 @@ def listen() -> None:
     that is not cached, compiled first, prevents that.
     """
     numba.njit("none()")(lambda: None)
-    event.register("numba:compile", _Listener())
+    event.register("numba:compile", _LISTENER)
     event.register("numba:compiler_lock", _CLOCK)

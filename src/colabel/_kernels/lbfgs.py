@@ -1,103 +1,213 @@
-"""Limited-memory BFGS for many small problems that are evaluated together.
+"""Limited-memory BFGS for many small problems that are evaluated together; also with L1 norms.
 
 Each problem has its own point, direction, step and history; one call of ``advance`` takes the
 values and gradients at all trial points and moves every problem by one evaluation: it accepts the
 step and makes a new direction, or shortens the step. No problem waits for another's line search.
+
+With a norm the search is orthant-wise (Andrew and Gao 2007): within one orthant the norm is linear,
+so that each step is one on the smooth part, with the gradient replaced by the least element of the
+subdifferential (the slopes), and stays inside the orthant that the slopes point into. Coefficients
+reach zero exactly.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numba.extending import register_jitable
 
 from colabel._kernels import any_order, inner_kernel, kernel
 
-__all__ = ["advance", "aim", "aim_steepest", "dot", "is_close", "move", "shorten"]
+__all__ = ["Limits", "Memory", "advance", "dot", "empty_memory"]
 
 # Rows of a problem's vectors; differences of points follow, then differences of gradients. SCALE is
-# the diagonal of the first inverse Hessian.
-POINT, GRADIENT, DIRECTION, SCALE, HEAD = 0, 1, 2, 3, 4
+# the diagonal of the first inverse Hessian. With a norm there is one row more, the slopes.
+POINT, GRADIENT, DIRECTION, SCALE, HEAD, SLOPES = 0, 1, 2, 3, 4, -1
 # A problem's numbers: value at the point, step, slope along the direction, then 1 / (s . y).
 VALUE, STEP, SLOPE, RHO = 0, 1, 2, 3
 # A problem's counts: pairs ever stored, steps taken (-1: nothing evaluated), cuts of the step,
 # status, steps in a row without a decrease.
 PAIRS, STEPS, CUTS, STATUS, IDLE, COUNTS = 0, 1, 2, 3, 4, 5
 RUNNING, CONVERGED, STALLED = 0, 1, 2
-# Limits: what may be left above the optimum, known or estimated, and the rounding error of a value,
-# all relative to the value; the least value they are relative to; the inverse of the least
-# curvature; and steps.
-GAP, ESTIMATE, ROUNDING, FLOOR, FLATTEST, MAX_STEPS = 0, 1, 2, 3, 4, 5
+# Pairs remembered: more help little on logistic losses, and cost memory.
+MEMORY = 12
 # Sufficient decrease (Armijo), and how often a step is shortened, or taken without a decrease,
 # before the search gives up.
 DECREASE, MOST_CUTS, MOST_IDLE = 1e-4, 25, 5
 
 
+class Limits(NamedTuple):
+    """When a search ends.
+
+    What may be left above the optimum, known (``gap``) or estimated, and the rounding error of a
+    value, all relative to the value; the least value that they are relative to (``floor``); the
+    inverse of the least curvature (``flattest``); and steps.
+    """
+
+    gap: float
+    estimate: float
+    rounding: float
+    floor: float
+    flattest: float
+    max_steps: int
+
+
+class Memory(NamedTuple):
+    """What P searches remember of D variables and m pairs, rows as the constants above name them.
+
+    ``vectors`` (P, 4 + 2 m, D), or (P, 5 + 2 m, D) with a norm; ``numbers`` (P, 3 + m); ``counts``
+    (P, 5), int64.
+    """
+
+    vectors: np.ndarray
+    numbers: np.ndarray
+    counts: np.ndarray
+
+
+@register_jitable
+def empty_memory(n_problems, n_variables, n_pairs=MEMORY, with_norm=False):
+    """Make the memory of searches that have not begun; ``POINT`` and ``SCALE`` are to be set."""
+    vectors = np.empty((n_problems, HEAD + 2 * n_pairs + with_norm, n_variables))
+    counts = np.zeros((n_problems, COUNTS), dtype=np.int64)
+    counts[:, STEPS] = -1
+    return Memory(vectors, np.zeros((n_problems, RHO + n_pairs)), counts)
+
+
 @kernel
-def advance(vectors, numbers, counts, active, trial, value, gradient, limits):
+def advance(memory, price, active, trial, value, gradient, limits):
     """Move the active problems on by one evaluation; return how many are still running.
 
     Parameters
     ----------
-    vectors : float64 array of shape (P, 4 + 2 m, D)
-    numbers : float64 array of shape (P, 3 + m)
-    counts : int64 array of shape (P, 5)
+    memory : Memory
+        Of P problems.
+    price : float64 array of shape (P, D), or None
+        Weights of the L1 norm, not negative. A function of no norms is compiled without them.
     active : int64 array of shape (A,)
         The problems evaluated; those still running are moved to its front.
     trial : float64 array of shape (A, D)
         The points evaluated, a row for each active problem; replaced by the next ones.
     value, gradient : float64 arrays of shape (A,) and (A, D)
-        At the points evaluated.
-    limits : float64 array of shape (6,)
+        Of the smooth part, at the points evaluated.
+    limits : Limits
 
     Notes
     -----
     O(A D m). Nocedal and Wright (2006), algorithms 7.4 and 7.5, with backtracking: convex problems
-    have ``s . y >= 0``, so that no curvature condition is needed.
+    have ``s . y >= 0``, so that no curvature condition is needed. Unlike in Andrew and Gao, the
+    direction must agree with the slopes in sign only where a coefficient is zero; elsewhere a small
+    step cannot leave the orthant.
     """
     running = 0
     for a in range(active.size):
         p = active[a]
-        vector, number, count = vectors[p], numbers[p], counts[p]
-        if count[STEPS] < 0 or value[a] <= _enough(number, limits):
-            move(vector, number, count, trial[a], value[a], gradient[a])
-            aim(vector, number, count, vector[GRADIENT])
-            if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
-                aim_steepest(vector, number, count, vector[GRADIENT])
-            if is_close(vector, number, vector[GRADIENT], limits):
+        vector, number, count = memory.vectors[p], memory.numbers[p], memory.counts[p]
+        norm = None if price is None else price[p]
+        total = value[a] if price is None else value[a] + _norm(trial[a], norm)
+        if count[STEPS] < 0 or total <= _enough(vector, number, norm, trial[a], limits):
+            _move(vector, number, count, trial[a], total, gradient[a])
+            _turn(vector, number, count, norm)
+            if _is_close(vector, number, _slopes(vector, norm), limits):
                 count[STATUS] = CONVERGED
-        elif shorten(number, count, value[a]):
+        elif _shorten(number, count, total):
             pass
         elif count[PAIRS] > 0:
-            aim_steepest(vector, number, count, vector[GRADIENT])
+            _aim_steepest(vector, number, count, _slopes(vector, norm))
         else:
             count[STATUS] = STALLED
-        if count[STATUS] == RUNNING and count[STEPS] < limits[MAX_STEPS]:
+        if count[STATUS] == RUNNING and count[STEPS] < limits.max_steps:
             active[running] = p
-            for j in range(vector.shape[1]):
-                trial[running, j] = vector[POINT, j] + number[STEP] * vector[DIRECTION, j]
+            _go(vector, number[STEP], norm, trial[running])
             running += 1
     return running
 
 
 @inner_kernel
-def _enough(number, limits):
-    """Return the value below which a step is accepted."""
-    slack = limits[ROUNDING] * abs(number[VALUE])
-    return number[VALUE] + DECREASE * number[STEP] * number[SLOPE] + slack
+def _slopes(vector, norm):
+    """Return what stands for the gradient: with a norm, the least of the subdifferential."""
+    return vector[GRADIENT] if norm is None else vector[SLOPES]
 
 
 @inner_kernel
-def is_close(vector, number, gradient, limits):
+def _turn(vector, number, count, norm):
+    """Make the direction from the point just accepted."""
+    if norm is not None:
+        _find_slopes(vector, norm)
+    _aim(vector, number, count, _slopes(vector, norm))
+    if norm is not None:
+        _stay(vector, number)
+    if number[SLOPE] >= 0.0:  # rounding has spoilt the pairs
+        _aim_steepest(vector, number, count, _slopes(vector, norm))
+
+
+@inner_kernel
+def _enough(vector, number, norm, point, limits):
+    """Return the value below which a step is accepted."""
+    slack = limits.rounding * abs(number[VALUE])
+    if norm is None:
+        return number[VALUE] + DECREASE * number[STEP] * number[SLOPE] + slack
+    gain = 0.0
+    for j in range(point.size):
+        gain += vector[SLOPES, j] * (point[j] - vector[POINT, j])
+    return number[VALUE] + DECREASE * min(gain, 0.0) + slack
+
+
+@inner_kernel
+def _go(vector, step, norm, trial):
+    """Go along the direction; components that would leave their orthant stop at zero."""
+    for j in range(trial.size):
+        trial[j] = vector[POINT, j] + step * vector[DIRECTION, j]
+    if norm is not None:
+        for j in range(trial.size):
+            here = vector[POINT, j]
+            side = here if here != 0.0 else -vector[SLOPES, j]
+            if norm[j] != 0.0 and not trial[j] * side > 0.0:
+                trial[j] = 0.0
+
+
+@inner_kernel
+def _norm(point, price):
+    total = 0.0
+    for j in range(point.size):
+        total += price[j] * abs(point[j])
+    return total
+
+
+@inner_kernel
+def _find_slopes(vector, price):
+    """Write the least element of the subdifferential."""
+    point, gradient, least = vector[POINT], vector[GRADIENT], vector[SLOPES]
+    for j in range(point.size):
+        if point[j] != 0.0:
+            least[j] = gradient[j] + (price[j] if point[j] > 0.0 else -price[j])
+        else:
+            least[j] = max(gradient[j] - price[j], 0.0) + min(gradient[j] + price[j], 0.0)
+
+
+@inner_kernel
+def _stay(vector, number):
+    """Take out of the direction what leads out of the orthant at once, which is uphill."""
+    point, d, least = vector[POINT], vector[DIRECTION], vector[SLOPES]
+    for j in range(d.size):
+        if point[j] == 0.0 and d[j] * least[j] >= 0.0:
+            d[j] = 0.0
+    number[SLOPE] = dot(least, d)
+
+
+@inner_kernel
+def _is_close(vector, number, gradient, limits):
     """Return whether a value is known, or estimated, to be close to the optimum.
 
     Known: of a convex function, no more is left than half of the squared gradient over the least
     curvature. Estimated: a quasi-Newton step gains half of the slope, which may be far too little
     if the function is badly scaled.
     """
-    size = max(abs(number[VALUE]), limits[FLOOR])
-    left = _decrease(gradient, vector[SCALE], limits[FLATTEST])
-    return left <= limits[GAP] * size or -0.5 * number[SLOPE] <= limits[ESTIMATE] * size
+    size = max(abs(number[VALUE]), limits.floor)
+    left = _decrease(gradient, vector[SCALE], limits.flattest)
+    return left <= limits.gap * size or -0.5 * number[SLOPE] <= limits.estimate * size
 
 
 @inner_kernel
-def shorten(number, count, value):
+def _shorten(number, count, value):
     """Shorten the step; return False after too many cuts."""
     if count[CUTS] == MOST_CUTS:
         return False
@@ -111,7 +221,7 @@ def shorten(number, count, value):
 
 
 @inner_kernel
-def move(vector, number, count, point, value, gradient):
+def _move(vector, number, count, point, value, gradient):
     """Accept a point, and store how it and its gradient differ over the oldest pair."""
     memory = number.size - RHO
     slot = count[PAIRS] % memory
@@ -134,7 +244,7 @@ def move(vector, number, count, point, value, gradient):
 
 
 @inner_kernel
-def aim(vector, number, count, gradient):
+def _aim(vector, number, count, gradient):
     """Make the next direction by the two-loop recursion, and a step of one along it."""
     memory = number.size - RHO
     kept = min(count[PAIRS], memory)
@@ -161,7 +271,7 @@ def aim(vector, number, count, gradient):
 
 
 @inner_kernel
-def aim_steepest(vector, number, count, gradient):
+def _aim_steepest(vector, number, count, gradient):
     """Forget all pairs and go against the gradient."""
     for j in range(gradient.size):
         vector[DIRECTION, j] = -vector[SCALE, j] * gradient[j]

@@ -5,20 +5,33 @@ are multiplied in blocks, small enough for BLAS to take them as they lie, and ea
 in both orders.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from colabel._kernels import inner_kernel, kernel
-from colabel._kernels.lbfgs import COUNTS, HEAD, POINT, RHO, SCALE, STEPS, advance, dot
+from colabel._kernels.lbfgs import MEMORY, POINT, SCALE, advance, dot, empty_memory
 from colabel._kernels.logistic import binary_loss, softmax_loss
 
-__all__ = ["block_rows", "fit_component", "softmax_rows", "solve"]
+__all__ = ["Batch", "block_rows", "fit_component", "softmax_rows", "solve"]
 
-# Settings: the limits of ``lbfgs``, then the weight of the ridge penalty; for a component also the
-# pairs that L-BFGS remembers, and the least weight of a row that counts.
-PENALTY, MEMORY, LEAST = 6, 7, 8
 # Multiplications in a small matrix product, for which BLAS need not rearrange the operands, and the
 # fewest rows with which that pays; else rows are many, or scores are as many as the cache holds.
 SMALL_PRODUCT, SMALL_ROWS, MANY_ROWS, BLOCK_SCORES = 10**6, 16, 256, 2**16
+
+
+class Batch(NamedTuple):
+    """What regressions on shared rows are fitted to.
+
+    ``rows`` (n, D), the last column that of the intercept; ``columns`` (n * D,), the same ``step``
+    rows at a time, each block transposed; ``targets`` (C, n) in [0, 1]; ``weight`` (n,).
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    step: int
+    targets: np.ndarray
+    weight: np.ndarray
 
 
 @kernel
@@ -32,73 +45,80 @@ def block_rows(n_rows, size, n_points):
 
 
 @kernel
-def solve(rows, columns, step, targets, weight, origin, mask, vectors, settings):
+def solve(batch, penalty, origin, mask, price, memory, limits):
     """Minimise penalised losses by L-BFGS, all regressions side by side.
 
     Parameters
     ----------
-    rows : float array of shape (n, D)
-        The last column is that of the intercept.
-    columns : float array of shape (n * D,)
-        The same, ``step`` rows at a time, each block transposed.
-    step : int
-    targets : float array of shape (C, n)
-    weight : float64 array of shape (n,)
+    batch : Batch
+        Of C regressions.
+    penalty : float
+        Weight of the ridge penalty.
     origin : float64 array of shape (C, D), or (0, D) for zeros
         What points are differences from.
     mask : float64 array of shape (C, D), or (0, D) for ones
         0 for coefficients that stay, else 1.
-    vectors : float64 array of shape (C, 4 + 2 m, D)
-        The memory of ``lbfgs.advance``; ``POINT`` holds the start, and in the end the minimum.
-    settings : float64 array of shape (7,) or more
+    price : float64 array of shape (C, D), or None
+        Weights of an L1 norm.
+    memory : lbfgs.Memory
+        ``POINT`` holds the start, and in the end the minimum.
+    limits : lbfgs.Limits
 
     Returns
     -------
-    numbers, counts : arrays
-        As ``lbfgs.advance`` leaves them.
-    evaluated : int
+    int
         Evaluations, summed over problems: each is ``4 n D`` flops a regression.
     """
-    C, n_vectors, D = vectors.shape
-    numbers = np.zeros((C, RHO + (n_vectors - HEAD) // 2))
-    counts = np.zeros((C, COUNTS), dtype=np.int64)
+    C, D = memory.vectors.shape[0], batch.rows.shape[1]
     active, trial = np.arange(C), np.empty((C, D))
     for c in range(C):
-        counts[c, STEPS] = -1
-        _copy(vectors[c, POINT], trial[c])
+        _copy(memory.vectors[c, POINT], trial[c])
     value, gradient = np.empty(C), np.empty((C, D))
-    near, part = np.empty((C, D), rows.dtype), np.empty((C, D), rows.dtype)
-    space = np.empty(C * step, rows.dtype)
+    near, part = np.empty((C, D), batch.rows.dtype), np.empty((C, D), batch.rows.dtype)
+    space = np.empty(C * batch.step, batch.rows.dtype)
     running, evaluated = C, 0
     while running > 0:
         evaluated += running
-        active, points = active[:running], near[:running]
-        _begin(trial, origin, active, settings[PENALTY], points, value, gradient)
-        for start in range(0, len(rows), step):
-            size = min(step, len(rows) - start)
-            block = columns[start * D : (start + size) * D].reshape(D, size)
-            scores = space[: running * size].reshape(running, size)
-            np.dot(points, block, scores)
-            binary_loss(scores, targets, weight, active, start, value)
-            np.dot(scores, rows[start : start + size], part[:running])
-            _add(part[:running], gradient)
+        active = active[:running]
+        _begin(trial, origin, active, penalty, near, value, gradient)
+        _evaluate(batch, active, near[:running], space, part[:running], value, gradient)
         if len(mask):
             _hide(gradient, mask, active)
-        running = advance(vectors, numbers, counts, active, trial, value, gradient, settings)
-    return numbers, counts, evaluated
+        running = advance(memory, price, active, trial, value, gradient, limits)
+    return evaluated
+
+
+@inner_kernel
+def _evaluate(batch, active, points, space, part, value, gradient):
+    """Add the losses of the active regressions, and their gradients, block by block."""
+    n = len(batch.rows)
+    for start in range(0, n, batch.step):
+        size = min(batch.step, n - start)
+        scores = space[: len(active) * size].reshape(len(active), size)
+        np.dot(points, _block(batch, start, size), scores)
+        binary_loss(scores, batch.targets, batch.weight, active, start, value)
+        np.dot(scores, batch.rows[start : start + size], part)
+        _add(part, gradient)
+
+
+@inner_kernel
+def _block(batch, start, size):
+    """Return some rows, transposed."""
+    D = batch.rows.shape[1]
+    return batch.columns[start * D : (start + size) * D].reshape(D, size)
 
 
 @kernel
-def softmax_rows(points, rows, columns, step, targets, weight, first, last):
+def softmax_rows(points, batch, first, last):
     """Return the loss of a multinomial regression on some rows, and its gradient.
 
     Parameters
     ----------
     points : float array of shape (K, D)
-    rows, columns, step, targets, weight
-        As for ``solve``.
+    batch : Batch
+        Of K classes, whose targets are shares.
     first, last : int
-        Multiples of ``step``, or the number of rows.
+        Multiples of the batch's ``step``, or the number of rows.
 
     Returns
     -------
@@ -107,21 +127,20 @@ def softmax_rows(points, rows, columns, step, targets, weight, first, last):
     """
     K, D = points.shape
     loss, gradient = 0.0, np.zeros((K, D))
-    part, space = np.empty((K, D), rows.dtype), np.empty(K * step, rows.dtype)
-    for start in range(first, last, step):
-        size = min(step, last - start)
-        block = columns[start * D : (start + size) * D].reshape(D, size)
+    part, space = np.empty((K, D), batch.rows.dtype), np.empty(K * batch.step, batch.rows.dtype)
+    for start in range(first, last, batch.step):
+        size = min(batch.step, last - start)
         scores = space[: K * size].reshape(K, size)
-        np.dot(points, block, scores)
-        loss += softmax_loss(scores, targets, weight, start)
-        np.dot(scores, rows[start : start + size], part)
+        np.dot(points, _block(batch, start, size), scores)
+        loss += softmax_loss(scores, batch.targets, batch.weight, start)
+        np.dot(scores, batch.rows[start : start + size], part)
         _add(part, gradient)
     return loss, gradient
 
 
 @kernel
-def fit_component(X, Y, weight, labels, known, before, center, settings):
-    """Fit the logistic regressions of some labels to the rows that count.
+def fit_component(X, Y, weight, labels, least, prior, known, limits):
+    """Fit the regressions of some labels to the rows that a component answers for.
 
     Parameters
     ----------
@@ -130,13 +149,15 @@ def fit_component(X, Y, weight, labels, known, before, center, settings):
     weight : float64 array of shape (n,)
     labels : int64 array of shape (C,)
         Labels to fit, ascending.
-    known : int64 array
-        Labels that ``before`` holds, ascending.
-    before : float64 array of shape (n_known, d + 1)
-        Coefficients and, last, intercepts to start from.
-    center : float64 array of shape (L, d + 1), or (0, d + 1) for zeros
-        Mean of the prior. Labels that are not known start there, or else with their base rate.
-    settings : float64 array of shape (9,)
+    least : float
+        Rows of less weight are left out.
+    prior : NamedTuple
+        ``penalty``, of the ridge, and ``center`` (L, d + 1), or (0, d + 1) for zeros: its mean.
+        Labels that are not known start there, or else with their base rate.
+    known : NamedTuple
+        ``labels``, ascending, and ``points`` (n_known, d + 1) to start from: coefficients and,
+        last, intercepts.
+    limits : lbfgs.Limits
 
     Returns
     -------
@@ -145,38 +166,50 @@ def fit_component(X, Y, weight, labels, known, before, center, settings):
 
     Notes
     -----
-    Rows lighter than ``settings[LEAST]`` are left out. O(m d C) an evaluation with ``m`` rows.
+    O(m d C) an evaluation with ``m`` rows.
     """
-    chosen = np.flatnonzero(weight >= settings[LEAST])
-    weight, D = weight[chosen], X.shape[1] + 1
-    step = block_rows(len(chosen), D, len(labels))
-    rows, columns, mean, variance = _gather(X, chosen, weight, step)
-    targets = np.empty((len(labels), len(chosen)), X.dtype)
-    vectors = np.empty((len(labels), HEAD + 2 * int(settings[MEMORY]), D))
-    origin = np.zeros((len(labels) if len(center) else 0, D))
-    for c, label in enumerate(labels):
-        _take(Y[label], chosen, targets[c])
-        point, at = vectors[c, POINT], np.searchsorted(known, label)
-        _start(targets[c], weight, variance, settings[PENALTY], point, vectors[c, SCALE])
-        if len(center):
-            _copy(center[label], origin[c])
-            _copy(center[label], point)
-        if at < len(known) and known[at] == label:
-            _copy(before[at], point)
-        if len(center):
-            origin[c, -1] = 0.0
-            _add_slopes(point, origin[c], -1.0)
-            _shift(origin[c], mean, 1.0)
-        _shift(point, mean, 1.0)
-    none = np.zeros((0, D))
-    solve(rows, columns, step, targets, weight, origin, none, vectors, settings)
-    found = np.empty((len(labels), D))
-    for c in range(len(labels)):
-        _copy(vectors[c, POINT], found[c])
+    chosen = np.flatnonzero(weight >= least)
+    C, D = len(labels), X.shape[1] + 1
+    step = block_rows(len(chosen), D, C)
+    rows, columns, mean, variance = _gather(X, chosen, weight[chosen], step)
+    batch = Batch(rows, columns, step, np.empty((C, len(chosen)), X.dtype), weight[chosen])
+    memory = empty_memory(C, D, max(min(MEMORY, limits.max_steps), 1))
+    origin = np.zeros((C if len(prior.center) else 0, D))
+    for c in range(C):
+        target, vector = batch.targets[c], memory.vectors[c]
+        _take(Y[labels[c]], chosen, target)
+        _start(target, batch.weight, variance, prior.penalty, vector[POINT], vector[SCALE])
+        _resume(labels[c], prior.center, known, vector[POINT])
+        if len(origin):
+            _leave(prior.center[labels[c]], mean, origin[c], vector[POINT])
+        _shift(vector[POINT], mean, 1.0)
+    solve(batch, prior.penalty, origin, np.zeros((0, D)), None, memory, limits)
+    found = np.empty((C, D))
+    for c in range(C):
+        _copy(memory.vectors[c, POINT], found[c])
         _shift(found[c], mean, -1.0)
-        if len(center):
+        if len(origin):
             _add_slopes(found[c], origin[c], 1.0)
     return found
+
+
+@inner_kernel
+def _leave(center, mean, origin, point):
+    """Make a point the difference from the center, and the center that of centred features."""
+    _copy(center, origin)
+    origin[-1] = 0.0
+    _add_slopes(point, origin, -1.0)
+    _shift(origin, mean, 1.0)
+
+
+@inner_kernel
+def _resume(label, center, known, point):
+    """Write where a regression starts, if it is known or the prior has a center."""
+    if len(center):
+        _copy(center[label], point)
+    at = np.searchsorted(known.labels, label)
+    if at < len(known.labels) and known.labels[at] == label:
+        _copy(known.points[at], point)
 
 
 @inner_kernel

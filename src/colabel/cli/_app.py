@@ -41,6 +41,7 @@ COMMANDS = (
     "reproduce",
     "report",
     "redo",
+    "warmup",
 )
 # typer carries click inside since 0.27 and used the click package before; both look like this.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -134,7 +135,7 @@ def _status_and_sentence(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ColabelError) and str(error):
         return 1, str(error)
     if isinstance(error, ValueError | OSError) and str(error):
-        from colabel.lab.compare import first_sentence
+        from colabel.lab.rows import first_sentence
 
         return 1, first_sentence(str(error))
     return 1, f"{type(error).__name__}: {error} (a fault of colabel? --debug shows where)"

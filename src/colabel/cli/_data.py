@@ -142,7 +142,7 @@ def is_registered(name: str) -> bool:
 def explain_missing(dataset: Dataset, name: str, method: str) -> Iterator[None]:
     """Name the column where a method meets missing values that it does not take."""
     from colabel._sklearn import blames_missing_values
-    from colabel.lab.compare import missing_values
+    from colabel.lab.cell import missing_values
 
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,14 @@ from colabel.cli._text import number, shown
 from colabel.messages import printable
 
 if TYPE_CHECKING:
-    from colabel.lab.compare import Row
-    from colabel.lab.plans import Reproduced
+    from colabel.lab.paper_tables import Reproduced
+    from colabel.lab.rows import Row
     from colabel.lab.tune import Tuning
 
 __all__ = [
     "arrow",
     "failures",
+    "method_progress",
     "plain_table",
     "progress",
     "reproduction_table",
@@ -95,6 +96,18 @@ def trial_progress(method: str) -> Iterator[dict[str, Any]]:
             "on_plan": lambda n_trials: bar.update(task, total=n_trials),
             "on_trial": lambda trial: bar.advance(task),
         }
+
+
+@contextmanager
+def method_progress(n_methods: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on stderr; what it yields is called as each method begins."""
+    with _bar() as bar:
+        task = bar.add_task("compiling", total=n_methods, completed=-1)
+
+        def begin(method: str) -> None:
+            bar.update(task, advance=1, description=printable(f"compiling for {method}"))
+
+        yield begin
 
 
 @contextmanager
@@ -179,7 +192,7 @@ def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> G
 
     ``measures`` are shown in place of the usual ones, as many as fit.
     """
-    from colabel.lab.compare import summarise
+    from colabel.lab.rows import summarise
 
     rows = [row for row in rows if row.data == data]
     means = {method: mean for (_, method), mean in summarise(rows).items()}
@@ -202,27 +215,27 @@ def summary_table(rows: list[Row], data: str, measures: Sequence[str] = ()) -> G
 
 def failures(rows: list[Row]) -> list[str]:
     """Return which cells failed, and why."""
-    from colabel.lab.failures import list_failures
+    from colabel.lab.rows import list_failures
 
     return [f"{one.method} on {one.data}, {one.which}: {one.status}" for one in list_failures(rows)]
 
 
 def reproduction_table(found: Reproduced) -> Group:
     """Show our numbers beside the paper's; with a bound, as per cent of it too."""
-    plan = found.plan
-    measure = f"1 - {plan.measure}" if plan.as_loss else plan.measure
-    unit = ", per cent" if plan.percent else ""
-    last = ["difference"] if plan.bound is None else ["% of bound", "paper's %"]
-    last += ["fit s"] if plan.show_seconds else []
+    paper = found.table
+    measure = f"1 - {paper.measure}" if paper.as_loss else paper.measure
+    unit = ", per cent" if paper.percent else ""
+    last = ["difference"] if paper.bound is None else ["% of bound", "paper's %"]
+    last += ["fit s"] if paper.show_seconds else []
     table = plain_table()
     for heading in ("data", "method", "ours", "paper", *last):
         table.add_column(heading, justify="left" if heading in ("data", "method") else "right")
     for cell in found.cells():
         ours, theirs = found.ours.get(cell), found.published.get(cell)
-        values = _spread(ours, found.spread.get(cell), plan.percent), _value(theirs, plan.percent)
-        times = [_seconds(found.seconds.get(cell))] if plan.show_seconds else []
+        values = _spread(ours, found.spread.get(cell), paper.percent), _value(theirs, paper.percent)
+        times = [_seconds(found.seconds.get(cell))] if paper.show_seconds else []
         table.add_row(*map(shown, cell), *values, *_comparison(found, cell), *times)
-    return titled(f"{plan.name}: {plan.title} ({measure}{unit})", table)
+    return titled(f"{paper.name}: {paper.title} ({measure}{unit})", table)
 
 
 def tuning_table(found: Tuning, n_rows: int) -> tuple[Table, str]:
@@ -244,14 +257,14 @@ def tuning_table(found: Tuning, n_rows: int) -> tuple[Table, str]:
 
 def _comparison(found: Reproduced, cell: tuple[str, str]) -> list[str]:
     """Compare with the paper, where the data are the paper's or the bound makes them alike."""
-    if found.plan.bound is not None:
+    if found.table.bound is not None:
         return ["" if share is None else f"{share:.1%}"[:-1] for share in found.of_bound(cell)]
     ours, theirs = found.ours.get(cell), found.published.get(cell)
     if ours is None or theirs is None:
         return [""]
-    if cell[0] in found.plan.stand_ins:
+    if cell[0] in found.table.stand_ins:
         return ["different data"]
-    return [f"{ours - theirs:+.{1 if found.plan.percent else 4}f}"]
+    return [f"{ours - theirs:+.{1 if found.table.percent else 4}f}"]
 
 
 def _value(value: float | None, percent: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,7 @@ from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
     from colabel.datasets import Dataset
-    from colabel.lab import Comparison, Row, Search, Variant
+    from colabel.lab import Row, Search
 
 DataList = Annotated[
     list[str] | None,
@@ -108,53 +107,36 @@ def compare(
     failed are tried once more.
     """
     from colabel.cli._tables import progress
+    from colabel.lab import compare as run
     from colabel.lab import read_plan
 
     options = FileOptions(labels, xml, n_features)
     search = _search(tune, metric, trials)
-    limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
+    how = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
+    files = {"--labels": labels, "--xml": xml, "--n-features": n_features}
+    measures: tuple[str, ...] = ()
     if plan is not None:
-        _leave_to_plan(
-            {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
-            | {"--labels": labels, "--xml": xml, "--n-features": n_features}
-        )
-        asked = read_plan(plan)
-        load: Callable[..., Dataset] = asked.load
+        asked = {"DATA": data, "-m": methods, "--split": split, "--seeds": seeds, "--tune": tune}
+        _leave_to_plan(asked | files)
+        written = read_plan(plan)
+        start, measures = written.run, written.measures
     elif data:
-        asked = _asked(list(dict.fromkeys(data)), methods, split, seeds, search, options)
-        load = partial(_load, options)
+        start = partial(
+            run,
+            [*dict.fromkeys(data)],
+            None if methods is None else _names(methods),
+            split=split,
+            seeds=range(seeds or 1),
+            search=search,
+            load_data=partial(_load, options),
+            about=_file_options(data, options),
+        )
     else:
         raise typer.BadParameter("name the data to compare on, or give --plan FILE")
     with progress() as callbacks:
-        rows = asked.run(output, load_data=load, **limits, **callbacks)
-    _show(rows, asked.measures, output / "results.csv")
-
-
-def _asked(
-    data: list[str],
-    methods: str | None,
-    split: str | None,
-    seeds: int | None,
-    search: Search | None,
-    options: FileOptions,
-) -> Comparison:
-    from colabel.lab import Comparison
-
-    return Comparison(
-        tuple(data),
-        None if methods is None else _variants(methods, search),
-        {} if split is None else dict.fromkeys(data, (split,)),
-        tuple(range(seeds or 1)),
-        options=_by_file(data, options),
-        search=search,
-    )
-
-
-def _load(options: FileOptions, name: str, split: str | None = None) -> Dataset:
-    """Load one of DATA; the options are those of the files among them."""
-    own = FileOptions() if is_registered(name) else options
-    return load_training_data(name, own, split=split)
+        rows = start(run_dir=output, **how, **callbacks)
+    _show(rows, measures, output / "results.csv")
 
 
 def _show(rows: list[Row], measures: tuple[str, ...], results: Path) -> None:
@@ -219,16 +201,17 @@ def _leave_to_plan(given: dict[str, Any]) -> None:
             raise typer.BadParameter(f"--plan says what is compared: leave out {option}")
 
 
-def _variants(text: str, search: Search | None) -> tuple[Variant, ...]:
-    from colabel.lab import variant_of
+def _load(options: FileOptions, name: str, split: str | None = None) -> Dataset:
+    """Load one of DATA; the options are those of the files among them."""
+    own = FileOptions() if is_registered(name) else options
+    return load_training_data(name, own, split=split)
 
-    return tuple(variant_of(name, search) for name in _names(text))
 
-
-def _by_file(data: list[str], options: FileOptions) -> dict[str, dict[str, str]]:
+def _file_options(data: list[str], options: FileOptions) -> dict[str, Any]:
     """Return how each file is read, for the commands that run its cells again."""
     given = {key: str(value) for key, value in options.given().items()}
-    return {name: given for name in data if given and not is_registered(name)}
+    files = [name for name in data if not is_registered(name)]
+    return {"options": dict.fromkeys(files, given)} if given and files else {}
 
 
 def _names(text: str) -> list[str]:

@@ -67,10 +67,10 @@ def fit_and_save(
 
     ``notes`` have ``method``, ``parameters``, ``seed``, ``data`` and ``labels``, as in the call.
     """
-    from colabel.lab.label_sets import with_label_sets
+    from colabel.lab.methods import with_facets
     from colabel.persistence import save
 
-    estimator = with_label_sets(estimator, dataset)
+    estimator = with_facets(estimator, dataset)
     data = notes["data"]
     started = time.perf_counter()
     with explain_missing(dataset, data, notes["method"]):

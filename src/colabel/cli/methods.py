@@ -34,7 +34,7 @@ def _show() -> None:
 
     from colabel.cli._tables import plain_table
     from colabel.cli._text import shown
-    from colabel.lab.methods import METHODS, RULES, SET_RULES, capabilities
+    from colabel.lab.methods import FACET_RULES, METHODS, RULES, capabilities
 
     table = plain_table()
     for heading in ("name", "paper", "what it is", "prob."):
@@ -46,5 +46,5 @@ def _show() -> None:
     console.print(table)
     console.print("\nA suffix adds a decision rule tuned on out-of-fold scores:")
     console.print(", ".join(f"NAME+{rule}" for rule in RULES) + ".", highlight=False)
-    console.print("For exclusive label sets, the rule that chooses a label of each set:")
-    console.print(", ".join(f"NAME+{rule}" for rule in SET_RULES) + ".", highlight=False)
+    console.print("For data with facets, the rule that chooses a label of each:")
+    console.print(", ".join(f"NAME+{rule}" for rule in FACET_RULES) + ".", highlight=False)

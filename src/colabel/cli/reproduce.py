@@ -12,8 +12,8 @@ from colabel.cli.compare import CellMemory, CellTimeout, Dask, Jobs, Keep, RunDi
 from colabel.exceptions import ColabelError
 
 if TYPE_CHECKING:
-    from colabel.lab.cell import CellResult
-    from colabel.lab.plans import Reproduced
+    from colabel.lab.paper_tables import Reproduced
+    from colabel.lab.rows import CellResult
 
 
 @app.command(epilog="Example: colabel reproduce relaxations-2015.table2 --quick -o runs/table2")
@@ -37,19 +37,19 @@ def reproduce(
     The same command again goes on where it was stopped. Tables in one RUN_DIR share what is done.
     """
     from colabel.cli._tables import progress
-    from colabel.lab import find_plans
+    from colabel.lab import find_tables
     from colabel.lab import reproduce as run
 
-    plans = find_plans(paper)
+    tables = find_tables(paper)
     limits = check_limits(jobs, cell_timeout, cell_memory, dask, keep)
     check_folder(output)
     results: list[Reproduced] = []
     done: dict[str, CellResult] = {}  # tables of one paper share many cells
-    for plan in plans:
+    for table in tables:
         with progress() as callbacks:
             found = run(
-                plan,
-                output / plan.name,
+                table,
+                output / table.name,
                 store_dir=output,
                 quick=quick,
                 done=done,
@@ -74,20 +74,20 @@ def _show(found: Reproduced) -> None:
 
     console = Console()
     console.print(reproduction_table(found))
-    for data, theirs in found.plan.stand_ins.items():
-        if data in found.plan.data:
+    for data, theirs in found.table.stand_ins.items():
+        if data in found.table.data:
             sentence = f"different data: {data} stands in for the paper's {theirs}"
             console.print(shown(sentence, "yellow"), soft_wrap=True)
     for data, reason in found.missing.items():
         console.print(shown(f"missing: {data}: {reason}", "yellow"), soft_wrap=True)
-    for (data, entry), reason in found.plan.left_out().items():
+    for (data, entry), reason in found.table.left_out().items():
         console.print(shown(f"left out: {entry} on {data}: {reason}", "yellow"), soft_wrap=True)
     for (data, entry), reason in found.failed.items():
         console.print(shown(f"{entry} on {data}: {reason}", "red"), soft_wrap=True)
     if found.picture is not None:
         console.print(shown(f"picture: {found.picture}"), soft_wrap=True)
-    if found.plan.note:
-        console.print(shown(found.plan.note))
+    if found.table.note:
+        console.print(shown(found.table.note))
     console.print()
 
 
@@ -98,29 +98,29 @@ def _first_reason(results: list[Reproduced]) -> str:
 
 def _as_dict(found: Reproduced) -> dict[str, Any]:
     return {
-        "plan": found.plan.name,
-        "title": found.plan.title,
-        "measure": found.plan.measure,
-        "as_loss": found.plan.as_loss,
-        "percent": found.plan.percent,
+        "plan": found.table.name,
+        "title": found.table.title,
+        "measure": found.table.measure,
+        "as_loss": found.table.as_loss,
+        "percent": found.table.percent,
         "cells": [_cell(found, cell) for cell in found.cells()],
         "missing": found.missing,
         "picture": None if found.picture is None else str(found.picture),
-        "note": found.plan.note,
+        "note": found.table.note,
     }
 
 
 def _cell(found: Reproduced, cell: tuple[str, str]) -> dict[str, Any]:
     data, entry = cell
-    time = {"fit_seconds": found.seconds.get(cell)} if found.plan.show_seconds else {}
+    time = {"fit_seconds": found.seconds.get(cell)} if found.table.show_seconds else {}
     return {
         "data": data,
-        "stands_in_for": found.plan.stand_ins.get(data),
+        "stands_in_for": found.table.stand_ins.get(data),
         "method": entry,
         "paper": found.published.get(cell),
         "ours": found.ours.get(cell),
         "spread": found.spread.get(cell),
         "failed": found.failed.get(cell),
-        "left_out": found.plan.left_out().get(cell),
+        "left_out": found.table.left_out().get(cell),
         **time,
     }

@@ -17,6 +17,9 @@ Graph = tuple[np.ndarray, ...]
 
 # From this share of all pairs on, push-relabel on a matrix beats paths on a sparse graph.
 DENSE = 0.25
+# Up to so many labels it gains nothing, and compiling it for couplings that come and go in training
+# takes seconds.
+FEW = 32
 # A graph of at most so many couplings is remembered until the next one is asked for.
 REMEMBERED = 2**16
 # Bits for the couplings of a connected part; three times their sum still fits in an int64.
@@ -80,7 +83,7 @@ def _build(scores: Pairwise, dense: bool | None) -> Graph:
     scale = _scales(tails, heads, weights, V)
     caps = np.rint(weights * scale[tails]).astype(np.int64)
     if dense is None:
-        dense = len(heads) > DENSE * V * (V - 1)
+        dense = V > FEW and len(heads) > DENSE * V * (V - 1)
     places = np.arange(len(heads))
     if dense:
         matrix, place = np.zeros((V, V), dtype=np.int64), np.empty((V, V), dtype=np.int64)
@@ -102,7 +105,8 @@ def _arcs(scores: Pairwise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         pairs = np.bincount(i * V + j, scores.couplings, V * V).reshape(V, V)
         _check_attractive(pairs)
         pairs += pairs.T
-        tails, heads = np.nonzero(pairs)
+        # without gaps in memory, as the other way: kernels are compiled for either
+        tails, heads = map(np.ascontiguousarray, np.nonzero(pairs))
         return tails, heads, pairs[tails, heads]
     both = coo_array((scores.couplings, (i, j)), shape=(V, V)).tocsr()
     both.sum_duplicates()

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.roles import Loss
-from colabel.scores import ScoreTable, Support
+from colabel.scores import Mixture, Pairwise, ScoreTable, Support
 
 __all__ = ["BaseDecoder", "binary_rows", "with_doubt"]
 
@@ -74,6 +74,52 @@ class BaseDecoder(BaseEstimator, ABC):
         """Value labelings that have been checked."""
         return scores.value(Z)
 
+    def refusal(
+        self,
+        table: type[ScoreTable],
+        loss: Loss | None = None,
+        *,
+        attractive: bool | None = None,
+        distribution: bool | None = None,
+    ) -> str:
+        """Say why a kind of table cannot be decoded, in one sentence; empty where it can.
+
+        Parameters
+        ----------
+        table : type
+            What the model emits.
+        loss : BaseLoss or None
+            The loss that training adds to the table.
+        attractive : bool or None
+            Whether the model promises couplings without repulsion.
+        distribution : bool or None
+            Whether the model promises probabilities.
+
+        Examples
+        --------
+        >>> from colabel.decoders import Threshold
+        >>> from colabel.scores import Modular, Pairwise
+        >>> Threshold().refusal(Modular), Threshold().refusal(Pairwise)
+        ('', 'Threshold decodes Modular tables, not Pairwise')
+        """
+        name = type(self).__name__
+        if not issubclass(table, self.accepts):
+            known = " or ".join(accepted.__name__ for accepted in self.accepts)
+            return f"{name} decodes {known} tables, not {table.__name__}"
+        if self.needs_distribution and not distribution:
+            return f"{name} needs probabilities, and there are scores only"
+        if self.needs_attractive and issubclass(table, Pairwise) and not attractive:
+            return f"{name} needs couplings without repulsion (none below zero)"
+        if loss is None:
+            return ""
+        reason = self.cannot_add(loss)
+        if not reason and loss.structure == "modular" and issubclass(table, Mixture | Support):
+            reason = (
+                f"a modular loss cannot be added to a {table.__name__} table, whose scores are not "
+                "sums over labels"
+            )
+        return reason
+
     def cannot_add(self, loss: Loss) -> str:
         """Say why the loss cannot be added to a table, in one sentence; empty where it can."""
         if loss.structure in self.handles:
@@ -108,15 +154,10 @@ class BaseDecoder(BaseEstimator, ABC):
         """Decode a table that has been checked."""
 
     def _check(self, scores: ScoreTable, nonempty: bool = False) -> None:
-        if not isinstance(scores, self.accepts):
-            known = " or ".join(table.__name__ for table in self.accepts)
-            raise IncompatibleError(
-                f"{type(self).__name__} decodes {known} tables, not {type(scores).__name__}"
-            )
-        if self.needs_distribution and not scores.is_distribution:
-            raise IncompatibleError(
-                f"{type(self).__name__} needs probabilities, and this table holds scores only"
-            )
+        # Couplings are looked at by the decoders that need them of one sign.
+        reason = self.refusal(type(scores), attractive=True, distribution=scores.is_distribution)
+        if reason:
+            raise IncompatibleError(reason)
         if nonempty and scores.n_labels == 0:
             raise ValueError("a table without labels has no labeling but the empty one")
 

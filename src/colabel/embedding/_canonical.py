@@ -18,7 +18,7 @@ from colabel.decoders import BaseDecoder
 from colabel.embedding._moments import centred_product, label_scatter
 from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
-from colabel.linear.codewords import RidgeFit
+from colabel.linear.ridge import RidgeFit
 
 __all__ = ["CCAOutputCode", "canonical_directions", "constant_directions"]
 

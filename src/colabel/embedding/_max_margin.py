@@ -19,7 +19,7 @@ from colabel.embedding._code_margins import CodeMargins
 from colabel.embedding._moments import label_scatter
 from colabel.embedding._output_code import OutputCode, floored
 from colabel.embedding._sizes import n_codes
-from colabel.linear.codewords import RidgeFit
+from colabel.linear.ridge import RidgeFit
 from colabel.messages import warn_user
 from colabel.metric_learning.metric_bundle import minimise_planes
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colabel.linear.codewords import RidgeFit
+from colabel.linear.ridge import RidgeFit
 
 __all__ = ["centred_product", "label_scatter", "residual_scatter"]
 

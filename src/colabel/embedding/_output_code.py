@@ -18,8 +18,8 @@ from colabel.base import MultiLabelClassifier
 from colabel.decoders import MeanField
 from colabel.embedding._moments import residual_scatter
 from colabel.embedding._sizes import check_components
-from colabel.linear.codewords import RidgeFit, fit_ridge
 from colabel.linear.logistic import fit_logistic
+from colabel.linear.ridge import RidgeFit, fit_ridge
 from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Pairwise, ScoreTable
 

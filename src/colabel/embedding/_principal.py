@@ -19,7 +19,7 @@ from colabel.base import MultiLabelClassifier
 from colabel.decoders import BaseDecoder
 from colabel.embedding._moments import centred_product, label_scatter
 from colabel.embedding._sizes import check_components, n_codes
-from colabel.linear.codewords import fit_ridge
+from colabel.linear.ridge import fit_ridge
 from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Modular
 

@@ -144,11 +144,7 @@ class DualSetBoosting(FacetClassifier):
         self._reuses = self.reuse and codes.shape[1] > 1
         self.rounds_: list[tuple[Any, list[Any]]] = []
         alphas, errors = [], []
-        share = np.ones(len(codes)) if weight is None else weight
-        if self.weighting == "sample":
-            first, number = distinct_rows(X, codes)
-            X, codes = X[first], codes[first]
-            share = np.bincount(number, share).astype(np.float64)
+        X, codes, share = self._distinct(X, codes, weight)
         self._total = float(share.sum())
         self._n_drawn = _count_drawn(self._total, len(share)) if self.weighting == "sample" else 0
         w = np.repeat(share[:, None] / self._total, codes.shape[1], axis=1)
@@ -166,6 +162,14 @@ class DualSetBoosting(FacetClassifier):
             w = self._adjusted(w, alpha, wrong)
         self.alphas_, self.errors_ = np.array(alphas), np.array(errors)
         del self._rng, self._total, self._n_drawn
+
+    def _distinct(self, X: Any, codes: Codes, weight: Floats | None) -> tuple[Any, Codes, Floats]:
+        """Return the rows that learners train on, one for all that are equal; their weights."""
+        share = np.ones(len(codes)) if weight is None else weight
+        if self.weighting != "sample":
+            return X, codes, share
+        first, number = distinct_rows(X, codes)
+        return X[first], codes[first], np.bincount(number, share).astype(np.float64)
 
     def _round(
         self, X: Any, codes: Codes, w: Floats

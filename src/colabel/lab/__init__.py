@@ -5,21 +5,22 @@ parameters, ``reproduce`` runs a paper's table. ``colabel.lab.statistics`` says 
 are more than chance.
 """
 
-from colabel.lab.compare import compare, default_methods, summarise, variant_of
+from colabel.lab.cell import Variant
+from colabel.lab.compare import compare, default_methods, variant_of
 from colabel.lab.methods import METHODS, list_methods, make
+from colabel.lab.paper_tables import Entry, PaperTable, find_tables, list_tables, register
 from colabel.lab.plan_files import Comparison, read_plan
-from colabel.lab.plans import Entry, Plan, find_plans, list_plans, register
-from colabel.lab.results_file import read_results
-from colabel.lab.rows import Row, Variant
-from colabel.lab.searched import Search
-from colabel.lab.tables import reproduce
-from colabel.lab.tune import Trial, Tuning, tune
+from colabel.lab.reproduce import reproduce
+from colabel.lab.rows import Row, summarise
+from colabel.lab.run_folder import read_results
+from colabel.lab.search import Search, Trial
+from colabel.lab.tune import Tuning, tune
 
 __all__ = [
     "METHODS",
     "Comparison",
     "Entry",
-    "Plan",
+    "PaperTable",
     "Row",
     "Search",
     "Trial",
@@ -27,9 +28,9 @@ __all__ = [
     "Variant",
     "compare",
     "default_methods",
-    "find_plans",
+    "find_tables",
     "list_methods",
-    "list_plans",
+    "list_tables",
     "make",
     "read_plan",
     "read_results",

@@ -1,7 +1,7 @@
 """Cells on the workers of a Dask scheduler, on this machine or on many.
 
 Data goes to each worker once, and stays there for all folds and methods. A worker that dies takes
-nothing with it: Dask runs its cells elsewhere. A scheduler that goes away is waited for, and told
+nothing with it: Dask runs its cells elsewhere. A scheduler that goes away is waited for, and given
 again what it was running. Results come back here, where the store is.
 """
 
@@ -16,10 +16,11 @@ from contextlib import suppress
 from typing import Any
 
 import colabel
+from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError, MissingExtraError
-from colabel.lab.cell import CellResult, first_sentence
-from colabel.lab.rows import Cell
-from colabel.lab.splits import divide
+from colabel.lab.cell import Cell
+from colabel.lab.rows import CellResult, first_sentence
+from colabel.lab.splits import Rows, divide
 from colabel.lab.workers import pack_build, run_task
 
 __all__ = ["Cluster"]
@@ -54,7 +55,7 @@ class Cluster:
         self._hush(dict.fromkeys(NOISY, logging.CRITICAL))
         self._running: dict[int, tuple[Cell, Any, int]] = {}
         self._lost: deque[tuple[int, Cell, int]] = deque()  # to be begun again
-        self._parts: Any = None
+        self._parts: tuple[Dataset, ...] | None = None
         self._data: Any = None
         self._slots, self._next_look = 0, 0.0
 
@@ -197,7 +198,11 @@ def _connect(address: str, patience: float) -> Any:
 
 
 def _run(
-    parts: Any, rows: Any, task: bytes, keep: tuple[str, ...], version: str
+    parts: tuple[Dataset, ...],
+    rows: Rows | None,
+    task: bytes,
+    keep: tuple[str, ...],
+    version: str,
 ) -> CellResult:  # pragma: no cover - in other processes
     """Run a cell on a worker; its threads share the cores."""
     from distributed import get_worker

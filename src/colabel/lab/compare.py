@@ -9,51 +9,39 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from colabel.datasets import Dataset, load
+from colabel.datasets import load
 from colabel.exceptions import MissingExtraError, UnknownNameError
-from colabel.lab.cell import CellResult, first_sentence, missing_values
+from colabel.lab.cell import Cell, Variant
 from colabel.lab.methods import METHODS, get_method, make
-from colabel.lab.rows import Cell, Row, Variant
-from colabel.lab.run_folder import run_in_folder
-from colabel.lab.running import run_cells
-from colabel.lab.searched import Search, SearchedMethod
-from colabel.lab.splits import Fold, check_split, default_split, list_folds
-from colabel.lab.workers import Limits
+from colabel.lab.rows import CellResult, Row
+from colabel.lab.run_folder import open_run
+from colabel.lab.running import Limits, run_cells
+from colabel.lab.search import Search
+from colabel.lab.splits import Fold, Loader, check_split, default_split, list_folds
+from colabel.lab.tune import SearchedMethod
 from colabel.messages import warn_user
 
-__all__ = [
-    "Row",
-    "Variant",
-    "compare",
-    "default_methods",
-    "first_sentence",
-    "list_cells",
-    "missing_values",
-    "summarise",
-    "variant_of",
-]
+__all__ = ["compare", "default_methods", "list_cells", "variant_of"]
 
 Splits = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
-# Up to how many distinct label sets in training a method is quick enough to run unasked.
-MAX_LABEL_SETS = {"powset": 300}
+# Up to how many distinct labelings in training a method is quick enough to run unasked.
+MAX_LABELINGS = {"powset": 300}
 
 
-def default_methods(n_label_sets: int = 0) -> list[str]:
+def default_methods(n_labelings: int = 0) -> list[str]:
     """Return the methods that are compared when none are named: quick ones, plain and tuned.
 
     Parameters
     ----------
-    n_label_sets : int
-        Distinct label sets in the training data; methods that would be slow with so many are
+    n_labelings : int
+        Distinct labelings of the training data; methods that would be slow with so many are
         left out.
     """
     plain = [
         name
         for name, method in METHODS.items()
-        if method.demo and n_label_sets <= MAX_LABEL_SETS.get(name, n_label_sets)
+        if method.demo and n_labelings <= MAX_LABELINGS.get(name, n_labelings)
     ]
     return [*plain, *(f"{name}+top_1" for name in plain)]
 
@@ -66,7 +54,7 @@ def compare(
     seeds: Iterable[int] = (0,),
     search: Search | None = None,
     run_dir: str | os.PathLike[str] | None = None,
-    load_data: Callable[..., Dataset] = load,
+    load_data: Loader = load,
     done: dict[str, CellResult] | None = None,
     jobs: int = 1,
     cell_timeout: float | None = None,
@@ -86,7 +74,7 @@ def compare(
         Registered names or paths.
     methods : sequence of str or Variant, or None
         Registered names; None is ``default_methods()``, less those that are slow with as many
-        label sets as the data has; for exclusive label sets, the methods made for them.
+        labelings as the data has; for data with facets, the methods made for these.
     split : str, sequence of str, mapping of them by data, or None
         ``official``, ``cv:K`` or ``holdout:F``; None is the official split where there is one,
         five folds otherwise.
@@ -116,24 +104,23 @@ def compare(
     about : mapping or None
         Written to ``run.json`` besides.
     on_plan, on_start, on_row : callable
-        Told the number of cells, what starts, and of each row: those known first.
+        Called with the number of cells, what starts, and each row: those known first.
 
     Returns
     -------
     list of Row
         In the order of data, seeds, folds and methods.
     """
-    limits = Limits(jobs, cell_timeout, cell_memory, dask)
     seeds = list(seeds)
     cells = list_cells(data, methods, split, seeds, load_data, search)
     on_plan(len(cells))
-    told: dict[str, Any] = {"on_start": on_start, "on_row": on_row}
-    told |= {"done": done, "limits": limits}
+    limits = Limits(jobs, cell_timeout, cell_memory, dask)
+    run = partial(run_cells, cells, done=done, limits=limits, on_start=on_start, on_row=on_row)
     if run_dir is None:
-        return run_cells(cells, **told)
-    whole = {"seeds": seeds, **({} if search is None else {"search": asdict(search)})}
-    with run_in_folder(run_dir, run_dir, cells, {**whole, **(about or {})}, keep) as place:
-        return run_cells(cells, **place, **told)
+        return run()
+    asked = {"seeds": seeds, **({} if search is None else {"search": asdict(search)})}
+    with open_run(run_dir, run_dir, cells, {**asked, **(about or {})}, keep) as folder:
+        return run(folder)
 
 
 def list_cells(
@@ -141,7 +128,7 @@ def list_cells(
     methods: Sequence[str | Variant] | None,
     split: Splits,
     seeds: Sequence[int],
-    load_data: Callable[..., Dataset] = load,
+    load_data: Loader = load,
     search: Search | None = None,
 ) -> list[Cell]:
     """List the cells of a comparison; see ``compare``.
@@ -163,28 +150,6 @@ def list_cells(
     first = {fold.name: fold for fold in reversed(folds)}
     variants = {name: named or _default_variants(first[name], search) for name in splits}
     return [Cell(fold, variant) for fold in folds for variant in variants[fold.name]]
-
-
-def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
-    """Average measures and times over folds and seeds, for each data and method.
-
-    ``n_cells`` and ``n_failed`` count the cells; failed ones are left out of the averages.
-    """
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.data, row.method), []).append(row)
-    return {key: _average(group) for key, group in groups.items()}
-
-
-def _average(group: list[Row]) -> dict[str, float]:
-    done = [row.result for row in group if row.result.ok]
-    out: dict[str, float] = {"n_cells": len(group), "n_failed": len(group) - len(done)}
-    if done:
-        for name in done[0].measures:
-            out[name] = float(np.mean([result.measures[name] for result in done]))
-        for name in ("fit_seconds", "predict_seconds", "peak_memory_mb"):
-            out[name] = float(np.mean([getattr(result, name) for result in done]))
-    return out
 
 
 def variant_of(
@@ -214,22 +179,12 @@ def variant_of(
         return method
     get_method(method)
     fixed = dict(parameters or {})
-    build = partial(_make, method, fixed)
+    build = partial(make, method, fixed)
     if search is not None:
-        build = partial(_make_searched, method, search, fixed, dict(tried or {}))
+        build = partial(SearchedMethod, method, search, fixed, dict(tried or {}))
     with suppress(MissingExtraError):  # the cells will say so
-        build(0)  # a wrong parameter or measure is told before anything runs
+        build(0)  # a wrong parameter or measure is an error before anything runs
     return Variant(name or method, build, fixed)
-
-
-def _make(method: str, parameters: dict[str, Any], seed: int) -> Any:
-    return make(method, parameters, seed)
-
-
-def _make_searched(
-    method: str, search: Search, fixed: dict[str, Any], tried: dict[str, Any], seed: int
-) -> SearchedMethod:
-    return SearchedMethod(method, search, fixed, tried, seed)
 
 
 def _splits_of(name: str, split: Splits) -> list[str]:
@@ -240,14 +195,14 @@ def _splits_of(name: str, split: Splits) -> list[str]:
 
 
 def _default_variants(fold: Fold, search: Search | None) -> list[Variant]:
-    if fold.label_sets:
-        return [variant_of(name, search) for name, method in METHODS.items() if method.label_sets]
-    n_label_sets = int(fold.train().statistics()["n_labelsets"])
-    names = default_methods(n_label_sets)
+    if fold.facets:
+        return [variant_of(name, search) for name, method in METHODS.items() if method.facets]
+    n_labelings = int(fold.train().statistics()["n_labelsets"])
+    names = default_methods(n_labelings)
     left_out = [name for name in default_methods() if name not in names]
     if left_out:
         warn_user(
-            f"{fold.name} has {n_label_sets} distinct label sets: {' and '.join(left_out)} would "
+            f"{fold.name} has {n_labelings} distinct labelings: {' and '.join(left_out)} would "
             "take long and are left out; name the methods to run them",
         )
     return [variant_of(name, search) for name in names]

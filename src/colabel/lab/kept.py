@@ -72,7 +72,7 @@ class Kept:
                 self._there[kind] = {name.partition(".")[0]: name for name in names}
 
     def has(self, key: str) -> bool:
-        """Say whether all that this run keeps of a cell is there."""
+        """Return whether all that this run keeps of a cell is there."""
         return all(self._name(kind, key) is not None for kind in self.kinds)
 
     def write(self, key: str, files: dict[str, bytes]) -> None:

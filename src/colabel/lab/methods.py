@@ -1,7 +1,7 @@
 """Methods by name, as the command line fits and compares them; ``registry`` lists them.
 
 A name may carry a suffix, ``br+global``: the method with a tuned decision rule on top; or, for data
-with exclusive label sets, ``br+argmax``: the rule that chooses a label of each set.
+with facets (exclusive label sets), ``br+argmax``: the rule that chooses the label of each.
 """
 
 from __future__ import annotations
@@ -12,30 +12,34 @@ from typing import Any
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from colabel.exceptions import UnknownNameError
+from colabel._renamed import old_names
+from colabel.datasets import Dataset
+from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab.registry import METHODS, Method
-from colabel.messages import unknown_name
+from colabel.messages import unknown_name, warn_user
+from colabel.metrics import facet_columns
 from colabel.model_selection import RULES, TunedThreshold
 
 __all__ = [
+    "FACET_RULES",
     "METHODS",
     "RULES",
-    "SET_RULES",
     "Method",
     "capabilities",
     "full_name",
     "get_method",
     "list_methods",
     "make",
+    "with_facets",
 ]
 
-# How a label of each exclusive set is chosen; see ``OnePerSetClassifier``.
-SET_RULES = ("joint", "argmax")
+# How the label of each facet is chosen; see ``OnePerSetClassifier``.
+FACET_RULES = ("joint", "argmax")
 
 
 def list_methods() -> list[str]:
     """Return every registered name, those with a tuned decision rule included."""
-    ordinary = [name for name, method in METHODS.items() if not method.label_sets]
+    ordinary = [name for name, method in METHODS.items() if not method.facets]
     return [*METHODS, *(f"{name}+{rule}" for name in ordinary for rule in RULES)]
 
 
@@ -43,7 +47,7 @@ def get_method(name: str) -> tuple[Method, str | None]:
     """Return the method of this name, and the decision rule that its suffix asks for."""
     base, plus, rule = name.partition("+")
     known = base in METHODS
-    if not known or (plus and (rule not in (*RULES, *SET_RULES) or METHODS[base].label_sets)):
+    if not known or (plus and (rule not in (*RULES, *FACET_RULES) or METHODS[base].facets)):
         raise unknown_name("no method is called", name, list_methods(), "see: colabel methods")
     return METHODS[base], rule if plus else None
 
@@ -69,7 +73,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     estimator = method.build()
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
-    if rule in SET_RULES:
+    if rule in FACET_RULES:
         from colabel.facets import OnePerSetClassifier
 
         estimator = OnePerSetClassifier(estimator, rule=rule)
@@ -77,7 +81,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
         estimator = TunedThreshold(estimator, rule=rule)
     for key, value in (params or {}).items():
         full = full_name(estimator, key, name)
-        _check_kind(estimator.get_params()[full], value, full, name)
+        _check_kind(estimator.get_params().get(full), value, full, name)
         estimator.set_params(**{full: value})
     if seed is not None:
         known = estimator.get_params()
@@ -86,8 +90,49 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     return estimator
 
 
+def with_facets(estimator: Any, data: Dataset) -> Any:
+    """Prepare an estimator for the facets of the data that it will be fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator, not fitted
+        One that has the parameter ``facets``, itself or inside, gets the columns of each facet,
+        unless it has them already.
+    data : Dataset
+
+    Returns
+    -------
+    estimator
+        Any other is held to one label of each facet, by ``OnePerSetClassifier``. Where the data has
+        no facets it is as it was.
+
+    Raises
+    ------
+    ColabelError
+        If the estimator needs facets and the data has none.
+    """
+    known = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    keys = [key for key in known if key.rpartition("__")[2] == "facets"]
+    outermost = min(keys, key=lambda key: key.count("__"), default=None)
+    if outermost is not None and known[outermost] is not None:
+        return estimator
+    if data.facets is None:
+        if outermost is None:
+            return estimator
+        raise ColabelError(
+            f"{type(estimator).__name__} needs facets, sets of labels of each of which one is "
+            f"on, and {data.name} has none"
+        )
+    from colabel.facets import OnePerSetClassifier
+
+    columns = facet_columns(data.facets, data.n_labels, data.label_names)
+    if outermost is None:
+        return OnePerSetClassifier(estimator, facets=columns)
+    return estimator.set_params(**{outermost: columns})
+
+
 def capabilities(name: str) -> dict[str, Any]:
-    """Say what a method can do, read off its estimator."""
+    """Return what a method can do, as its estimator shows."""
     estimator = make(name)
     tags = get_tags(estimator)
     return {
@@ -98,7 +143,7 @@ def capabilities(name: str) -> dict[str, Any]:
         "sparse_labels": True,
         "named_labels": True,
         "sample_weight": has_fit_parameter(_weighted(estimator), "sample_weight"),
-        "needs_label_sets": METHODS[name.partition("+")[0]].label_sets,
+        "needs_label_sets": METHODS[name.partition("+")[0]].facets,
     }
 
 
@@ -116,11 +161,29 @@ def _check_kind(present: Any, value: Any, key: str, method: str) -> None:
 
 
 def full_name(estimator: Any, key: str, method: str) -> str:
-    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name."""
-    known = sorted(estimator.get_params(), key=lambda full: (full.count("__"), full))
+    """Return the parameter of ``estimator`` that ``key`` means: the outermost of that name.
+
+    Old names are known, too. Where another value goes with the new name, the old one is returned.
+    """
+    known = sorted(estimator.get_params(), key=_depth)
     for full in known:
         if full == key or full.endswith(f"__{key}"):
             return str(full)
+    old = old_names(estimator)
+    for full in sorted(old, key=_depth):
+        if full == key or full.endswith(f"__{key}"):
+            new = old[full]
+            if new is not None:
+                warn_user(
+                    f"{key} of {method} is an old name, which the next version will not take; "
+                    f"set {new} instead",
+                    FutureWarning,
+                )
+            return new or full
     short = list(dict.fromkeys(full.rpartition("__")[2] for full in known))
     names = dict.fromkeys([*short, *known])  # a name without a prefix is in both
     raise unknown_name(f"{method} has no parameter", key, names, f"it has {', '.join(short)}")
+
+
+def _depth(full: str) -> tuple[int, str]:
+    return full.count("__"), full

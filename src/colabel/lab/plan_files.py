@@ -1,4 +1,4 @@
-"""Comparisons written down: a TOML file with data, splits, methods, searches, measures and seeds.
+"""Plan files: comparisons written down in TOML, with data, splits, methods, searches, seeds.
 
 ::
 
@@ -25,16 +25,17 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from colabel.datasets import Dataset, list_datasets, load
 from colabel.exceptions import ColabelError, UnknownNameError
+from colabel.lab.cell import Variant
 from colabel.lab.compare import compare, variant_of
-from colabel.lab.rows import Row, Variant
-from colabel.lab.searched import Search
+from colabel.lab.rows import Row
+from colabel.lab.search import Search
 from colabel.lab.splits import check_split
 from colabel.messages import did_you_mean
 from colabel.metrics import get_measure
@@ -43,6 +44,7 @@ __all__ = ["Comparison", "read_plan"]
 
 SOURCE = {"name": str, "split": (str, list), "labels": (list, int), "xml": str, "n_features": int}
 METHOD = {"method": str, "name": str, "parameters": dict, "search": (dict, bool)}
+FIELDS = {"trials": "n_trials", "folds": "n_folds"}  # of ``Search``
 TUNE = {"metric": str, "strategy": str, "trials": int, "folds": int}
 WHOLE = {
     "data": list,
@@ -63,10 +65,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared.
+    """What a plan file compares.
 
     Parameters
     ----------
+    file, text : str
+        Where it was read, and what stood there.
     data : tuple of str
         Registered names or paths.
     methods : tuple of Variant, or None
@@ -78,35 +82,23 @@ class Comparison:
         Those to show; all are kept.
     options : mapping of str to mapping
         How data are loaded, beyond their names.
-    file, text : str or None
-        Where it was read, and what stood there.
     search : Search or None
         How parameters of methods that are not named are chosen, if they are.
     """
 
+    file: str
+    text: str
     data: tuple[str, ...]
-    methods: tuple[Variant, ...] | None = None
-    splits: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    seeds: tuple[int, ...] = (0,)
-    measures: tuple[str, ...] = ()
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    file: str | None = None
-    search: Search | None = None
-    text: str | None = None
+    methods: tuple[Variant, ...] | None
+    splits: Mapping[str, Sequence[str]]
+    seeds: tuple[int, ...]
+    measures: tuple[str, ...]
+    options: Mapping[str, Mapping[str, Any]]
+    search: Search | None
 
     def run(self, run_dir: str | os.PathLike[str] | None = None, **options: Any) -> list[Row]:
         """Run it; ``options`` are those of ``compare``: jobs, limits, dask, keep."""
-        about = {
-            "plan_file": self.file,
-            "plan_text": self.text,
-            "options": {} if self.file else {name: dict(v) for name, v in self.options.items()},
-            "measures": list(self.measures),
-        }
-        given = {
-            "load_data": self.load,
-            "about": {key: value for key, value in about.items() if value},
-            **options,
-        }
+        about = {"plan_file": self.file, "plan_text": self.text, "measures": [*self.measures]}
         return compare(
             self.data,
             self.methods,
@@ -114,7 +106,9 @@ class Comparison:
             seeds=self.seeds,
             search=self.search,
             run_dir=run_dir,
-            **given,
+            load_data=self.load,
+            about={key: value for key, value in about.items() if value},
+            **options,
         )
 
     def load(self, name: str, split: str | None = None) -> Dataset:
@@ -144,55 +138,45 @@ def read_plan(path: str | os.PathLike[str], text: str | None = None) -> Comparis
         raise UnknownNameError(f"{path}: there is no such file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UnknownNameError(f"{path}: this is not TOML: {error}") from error
-    return replace(_Reader(path).read(content), text=text)
+    return _Reader(path).read(content, text)
 
 
 class _Reader:
-    """Turns what a file holds into a comparison, and blames the key that is wrong."""
+    """Turns what a file holds into a comparison; errors name the key that is wrong."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self, content: dict[str, Any]) -> Comparison:
+    def read(self, content: dict[str, Any], text: str) -> Comparison:
         self.check(content, WHOLE, "")
         if not content.get("data"):
             raise self.wrong("data", "names no data")
-        search = None
-        if "tune" in content:
-            search = self.search(content["tune"])
+        search = self.search(content["tune"]) if "tune" in content else None
         splits = self.splits(content.get("split"), "split")
-        names, own, options = [], {}, {}
-        for number, entry in enumerate(content["data"], start=1):
-            name, some, given = self.source(entry, f"data, entry {number}")
-            names.append(name)
-            own[name], options[name] = some or splits, given
+        sources = [
+            self.source(entry, f"data, entry {i}") for i, entry in enumerate(content["data"], 1)
+        ]
+        names = tuple(name for name, *_ in sources)
         self.differ("data", names, "name it once, with a list of splits if it has several")
-        methods = None
-        if "methods" in content:
-            listed = enumerate(content["methods"], start=1)
-            methods = tuple(self.method(one, search, f"methods, entry {i}") for i, one in listed)
-            called = [variant.name for variant in methods]
-            self.differ("methods", called, "give one of them another name")
+        listed = enumerate(content.get("methods", ()), start=1)
+        methods = tuple(self.method(entry, search, f"methods, entry {i}") for i, entry in listed)
+        called = [variant.name for variant in methods]
+        self.differ("methods", called, "give one of them another name")
         return Comparison(
-            tuple(names),
+            str(self.path),
+            text,
+            names,
             methods or None,
-            {name: some for name, some in own.items() if some},
+            {name: own or splits for name, own, _ in sources if own or splits},
             self.seeds(content.get("seeds", 1)),
             self.measures(content.get("measures", ())),
-            {name: given for name, given in options.items() if given},
-            str(self.path),
+            {name: given for name, _, given in sources if given},
             search,
         )
 
     def source(self, entry: Any, where: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
         """Return name, splits and other options of data."""
-        if isinstance(entry, str):
-            entry = {"name": entry}
-        elif not isinstance(entry, dict):
-            raise self.wrong(where, "must be a name or a table with one")
-        self.check(entry, SOURCE, where)
-        if "name" not in entry:
-            raise self.wrong(where, "has no name")
+        entry = self.table(entry, "name", SOURCE, where)
         options = {key: entry[key] for key in ("labels", "n_features") if key in entry}
         if "xml" in entry:
             options["xml"] = str(self.path.parent / entry["xml"])
@@ -203,13 +187,7 @@ class _Reader:
         return name, self.splits(entry.get("split"), f"{where}, split"), options
 
     def method(self, entry: Any, search: Search | None, where: str) -> Variant:
-        if isinstance(entry, str):
-            entry = {"method": entry}
-        elif not isinstance(entry, dict):
-            raise self.wrong(where, "must be a name or a table with one")
-        self.check(entry, METHOD, where)
-        if "method" not in entry:
-            raise self.wrong(where, "has no method")
+        entry = self.table(entry, "method", METHOD, where)
         asked = entry.get("search", search is not None)
         if asked is not False and search is None:
             raise self.wrong(where, "is searched, and there is no [tune] that says for what")
@@ -217,23 +195,14 @@ class _Reader:
         for key, values in tried.items():
             if not isinstance(values, list) or not values:
                 raise self.wrong(f"{where}, search, {key}", "must be a list of values to try")
-        return self.attempt(
-            where,
-            lambda: variant_of(
-                entry["method"],
-                search if asked is not False else None,
-                name=entry.get("name"),
-                parameters=entry.get("parameters"),
-                tried=tried,
-            ),
-        )
+        given = {"name": entry.get("name"), "parameters": entry.get("parameters"), "tried": tried}
+        chosen = search if asked is not False else None
+        return self.attempt(where, lambda: variant_of(entry["method"], chosen, **given))
 
     def search(self, entry: dict[str, Any]) -> Search:
         self.check(entry, TUNE, "tune")
-        names = {"trials": "n_trials", "folds": "n_folds"}
-        return self.attempt(
-            "tune", lambda: Search(**{names.get(key, key): v for key, v in entry.items()})
-        )
+        given = {FIELDS.get(key, key): value for key, value in entry.items()}
+        return self.attempt("tune", lambda: Search(**given))
 
     def splits(self, entry: Any, where: str) -> tuple[str, ...]:
         listed = [] if entry is None else [entry] if isinstance(entry, str) else entry
@@ -251,19 +220,30 @@ class _Reader:
         return tuple(dict.fromkeys(listed))
 
     def measures(self, entry: Sequence[Any]) -> tuple[str, ...]:
-        found = [self.measure(name) for name in entry]
+        found = [
+            name
+            if isinstance(name, str) and name.startswith("accuracy_")  # of a facet
+            else self.attempt("measures", partial(get_measure, name)).name
+            for name in entry
+        ]
         self.differ("measures", found, "name it once")
         return tuple(found)
 
-    def measure(self, name: Any) -> str:
-        if isinstance(name, str) and name.startswith("accuracy_"):  # of a label set
-            return name
-        return self.attempt("measures", lambda: get_measure(name).name)
-
-    def differ(self, where: str, names: list[str], remedy: str) -> None:
+    def differ(self, where: str, names: Sequence[str], remedy: str) -> None:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise self.wrong(where, f"{twice!r} is there twice: {remedy}")
+
+    def table(self, entry: Any, key: str, known: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Return an entry, which may be its name alone, as a table."""
+        if isinstance(entry, str):
+            return {key: entry}
+        if not isinstance(entry, dict):
+            raise self.wrong(where, "must be a name or a table with one")
+        self.check(entry, known, where)
+        if key not in entry:
+            raise self.wrong(where, f"has no {key}")
+        return entry
 
     def check(self, content: dict[str, Any], known: Mapping[str, Any], where: str) -> None:
         """Check names and kinds of the keys of a table."""

@@ -1,48 +1,57 @@
-"""What is compared: a variant of a method, a cell that runs it on a fold, the row that it gives."""
+"""What cells gave: results, the rows of tables, their means, and what failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any
-from uuid import uuid4
+from typing import Any, NamedTuple
 
-from colabel.lab.cell import CellResult
-from colabel.lab.identity import describe, digest
-from colabel.lab.splits import Fold
+import numpy as np
 
-__all__ = ["Cell", "Row", "Variant"]
+__all__ = [
+    "TIMES",
+    "WHERE",
+    "CellResult",
+    "Failure",
+    "Row",
+    "first_sentence",
+    "list_failures",
+    "summarise",
+]
+
+# What a row is found by: the first columns of ``results.csv``.
+WHERE = ("data", "split", "fold", "seed", "method")
+# What it took, also in columns.
+TIMES = ("fit_seconds", "predict_seconds", "peak_memory_mb")
+LONG_MESSAGE = 200
 
 
 @dataclass(frozen=True)
-class Variant:
-    """An estimator to compare: its name, how to build it for a seed, and its parameters.
+class CellResult:
+    """What running a cell gave: measures, or the reason why there are none.
 
-    One that is not ``seeded`` gives the same on a fixed split whatever the seed.
+    ``traces`` has values iteration by iteration, for figures of training itself. ``parameters``
+    and ``trials`` are what a search has chosen and tried on the training data. ``files`` are bytes
+    to be kept beside the result, by kind and suffix (``predictions.npz``).
     """
 
-    name: str
-    build: Callable[[int], Any]
-    parameters: dict[str, Any]
-    seeded: bool = True
+    status: str
+    measures: dict[str, float] = field(default_factory=dict)
+    fit_seconds: float = math.nan
+    predict_seconds: float = math.nan
+    peak_memory_mb: float = math.nan
+    traceback: str = field(default="", repr=False)
+    traces: dict[str, list[float]] = field(default_factory=dict, repr=False)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    trials: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    files: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
-    def key(self) -> str:
-        """Equal for variants that build equal estimators, whatever their names."""
-        return digest(self.identity)
-
-    @cached_property
-    def identity(self) -> Any:
-        """The estimator's class and parameters, the same in any process, as JSON."""
-        try:
-            estimator = self.build(0)
-        except Exception as error:  # the cell will say so
-            return {"not built": [self.name, repr(self.parameters), type(error).__name__]}
-        try:
-            return describe(estimator)
-        except (TypeError, ValueError, RecursionError):  # cannot be told from others: run anew
-            return {"unknown": uuid4().hex}
+    @property
+    def ok(self) -> bool:
+        """Whether the cell has measures."""
+        return self.status == "ok"
 
 
 @dataclass(frozen=True)
@@ -57,62 +66,74 @@ class Row:
     parameters: dict[str, Any]
     result: CellResult
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row as the columns of ``results.csv``."""
-        return {
-            "data": self.data,
-            "split": self.split,
-            "fold": self.fold,
-            "seed": self.seed,
-            "method": self.method,
-            "parameters": {**self.parameters, **self.result.parameters},
-            "status": self.result.status,
-            "fit_seconds": self.result.fit_seconds,
-            "predict_seconds": self.result.predict_seconds,
-            "peak_memory_mb": self.result.peak_memory_mb,
-            **self.result.measures,
-        }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One variant on one fold."""
-
-    fold: Fold = field(repr=False)
-    variant: Variant
-
-    @property
-    def build(self) -> Callable[[], Any]:
-        """Makes the estimator."""
-        return partial(self.variant.build, self.fold.seed)
-
-    @cached_property
-    def about(self) -> dict[str, Any]:
-        """Everything that determines the result, as JSON."""
-        import colabel
-
-        fold = self.fold
-        same = fold.split == "official" and not self.variant.seeded
-        return {
-            "data": fold.hash_data(),
-            "split": fold.split,
-            "fold": fold.number,
-            "seed": None if same else fold.seed,
-            "estimator": self.variant.identity,
-            "colabel": colabel.__version__,
-        }
-
-    @cached_property
-    def key(self) -> str:
-        """The hash of ``about``."""
-        return digest(self.about)
-
     @property
     def where(self) -> tuple[str, str, int, int, str]:
-        """Names of data, split, fold, seed and method: the first columns of ``results.csv``."""
-        fold = self.fold
-        return fold.name, fold.split, fold.number, fold.seed, self.variant.name
+        """Names of data, split, fold, seed and method."""
+        return self.data, self.split, self.fold, self.seed, self.method
 
-    def row(self, result: CellResult) -> Row:
-        """Put a result under the cell's names."""
-        return Row(*self.where, self.variant.parameters, result)
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as the columns of ``results.csv``."""
+        result = self.result
+        return {
+            **dict(zip(WHERE, self.where, strict=True)),
+            "parameters": {**self.parameters, **result.parameters},
+            "status": result.status,
+            **{name: getattr(result, name) for name in TIMES},
+            **result.measures,
+        }
+
+
+class Failure(NamedTuple):
+    """Cells of a method on some data with one reason; ``which`` says which or how many."""
+
+    method: str
+    data: str
+    which: str
+    status: str
+
+
+def summarise(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, float]]:
+    """Average measures and times over folds and seeds, for each data and method.
+
+    ``n_cells`` and ``n_failed`` count the cells; failed ones are left out of the averages.
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.data, row.method), []).append(row)
+    return {key: _average(group) for key, group in groups.items()}
+
+
+def list_failures(rows: Sequence[Row]) -> list[Failure]:
+    """Return what failed and why, cells of one method that failed alike together."""
+    alike: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if not row.result.ok:
+            alike.setdefault((row.method, row.data, row.result.status), []).append(row)
+    n_cells = Counter((row.method, row.data) for row in rows)
+    return [
+        Failure(method, data, _which(some, n_cells[method, data]), status)
+        for (method, data, status), some in alike.items()
+    ]
+
+
+def first_sentence(text: str) -> str:
+    """Return a message on one line; of a long one, its first sentence alone."""
+    line = " ".join(text.split())
+    return line.split(". ")[0] if len(line) > LONG_MESSAGE else line
+
+
+def _average(group: list[Row]) -> dict[str, float]:
+    done = [row.result for row in group if row.result.ok]
+    out: dict[str, float] = {"n_cells": len(group), "n_failed": len(group) - len(done)}
+    if done:
+        for name in done[0].measures:
+            out[name] = float(np.mean([result.measures[name] for result in done]))
+        for name in TIMES:
+            out[name] = float(np.mean([getattr(result, name) for result in done]))
+    return out
+
+
+def _which(some: list[Row], n_cells: int) -> str:
+    if len(some) == 1:
+        return f"seed {some[0].seed}, fold {some[0].fold}"
+    return f"{len(some)} of {n_cells} cells"

@@ -1,4 +1,4 @@
-"""Which settings a search tries: all of them, some of them, or fewer and fewer on more rows."""
+"""Searches of parameters: all settings, some of them, or fewer and fewer on more rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["STRATEGIES", "Parameters", "Space", "Trial", "count", "halve", "list_settings", "rungs"]
+from colabel.exceptions import UnknownNameError
+
+__all__ = ["Parameters", "Search", "Space", "Trial", "count", "halve", "list_settings", "rungs"]
 
 STRATEGIES = ("grid", "random", "halving")
 # Of halving: one of so many settings goes on to so many times the rows, from at least so many on.
@@ -18,6 +20,33 @@ FACTOR, FEWEST_ROWS = 3, 50
 
 Parameters = dict[str, Any]
 Space = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How parameters are chosen; see ``tune``.
+
+    Parameters
+    ----------
+    metric : str
+        The measure to do best on.
+    strategy : {"grid", "random", "halving"}
+    n_trials, n_folds : int
+        Settings tried at most, and folds of the training data.
+    """
+
+    metric: str = "example_f1"
+    strategy: str = "grid"
+    n_trials: int = 40
+    n_folds: int = 3
+
+    def __post_init__(self) -> None:
+        if self.strategy not in STRATEGIES:
+            raise UnknownNameError(
+                f"{self.strategy!r} is no search: there is {', '.join(STRATEGIES)}"
+            )
+        if self.n_trials < 1 or self.n_folds < 2:
+            raise UnknownNameError("a search needs at least 1 trial and 2 folds")
 
 
 @dataclass(frozen=True)

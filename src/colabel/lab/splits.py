@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,10 @@ from colabel.exceptions import UnknownNameError
 from colabel.lab.identity import hash_data
 from colabel.model_selection import IterativeStratifiedKFold, IterativeStratifiedShuffleSplit
 
-__all__ = ["Fold", "check_split", "default_split", "divide", "list_folds"]
+__all__ = ["Fold", "Loader", "Rows", "check_split", "default_split", "divide", "list_folds"]
 
 Loader = Callable[..., Dataset]
+Rows = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Fold:
     split: str
     seed: int
     number: int
-    label_sets: tuple[str, ...]
+    facets: tuple[str, ...]
     parts: tuple[Dataset, ...] = field(repr=False)
-    rows: tuple[np.ndarray, np.ndarray] | None = field(repr=False)
+    rows: Rows | None = field(repr=False)
     hash_data: Callable[[], str] = field(repr=False)
 
     def train(self) -> Dataset:
@@ -45,9 +45,7 @@ class Fold:
         return divide(self.parts, self.rows)[1]
 
 
-def divide(
-    parts: tuple[Dataset, ...], rows: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[Dataset, Dataset]:
+def divide(parts: tuple[Dataset, ...], rows: Rows | None) -> tuple[Dataset, Dataset]:
     """Return training and test data."""
     if rows is None:
         train, test = parts
@@ -106,7 +104,7 @@ def _hash_once(*parts: Dataset) -> Callable[[], str]:
     return cache(lambda: " ".join(map(hash_data, parts)))
 
 
-def _splitter(split: str, seed: int) -> Any:
+def _splitter(split: str, seed: int) -> IterativeStratifiedKFold | IterativeStratifiedShuffleSplit:
     kind, _, size = split.partition(":")
     if kind == "cv":
         return IterativeStratifiedKFold(int(size), random_state=seed)

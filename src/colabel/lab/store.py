@@ -11,24 +11,24 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from colabel.exceptions import ColabelError
-from colabel.lab.cell import CellResult
 from colabel.lab.processes import Owner, is_alive, this_process
+from colabel.lab.rows import CellResult
 
 __all__ = ["FILE_NAME", "Claim", "Store", "result_of_json"]
 
 FILE_NAME = "cells.sqlite"
 FORMAT = 1
 APPLICATION = 0x636F6C61  # "cola"
-# Seconds: of waiting for other writers; between two signs of life; without one, until a process
-# that cannot be looked up from here (of another machine or container) is taken for dead.
-PATIENCE, BEAT, STALE = 60.0, 15.0, 120.0
+# Seconds: of waiting for other writers; between two heartbeats; without one, until a process that
+# cannot be looked up from here (of another machine or container) is taken for dead.
+PATIENCE, HEARTBEAT, STALE = 60.0, 15.0, 120.0
 
 SCHEMA = """
 CREATE TABLE sessions (
@@ -75,17 +75,17 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / FILE_NAME
         self._watched: dict[int, tuple[int, float]] = {}
-        with self._plainly():
+        with self._plain_errors():
             self._file = self._connect()
             try:
                 self._prepare()
-                self._session = self._enter()
+                self._session = self._open_session()
             except BaseException:
                 self._file.close()
                 raise
         self._closing = threading.Event()
-        self._pulse = threading.Thread(target=self._beat, daemon=True)
-        self._pulse.start()
+        self._heartbeats = threading.Thread(target=self._send_heartbeats, daemon=True)
+        self._heartbeats.start()
 
     def __enter__(self) -> Store:
         return self
@@ -96,7 +96,7 @@ class Store:
     def results(self, keys: Iterable[str]) -> dict[str, CellResult]:
         """Return the results of the cells that are done and did not fail."""
         found = {}
-        with self._plainly():
+        with self._plain_errors():
             for key in keys:
                 row = self._row("SELECT result FROM cells WHERE key = ? AND status = 'ok'", key)
                 if row is not None:
@@ -106,27 +106,29 @@ class Store:
     def n_failed(self, keys: Iterable[str]) -> int:
         """Count the cells that failed when they were last run."""
         query = "SELECT 1 FROM cells WHERE key = ? AND status != 'ok'"
-        with self._plainly():
+        with self._plain_errors():
             return sum(self._row(query, key) is not None for key in keys)
 
-    def claim(self, key: str, anew: bool = False) -> Claim:
-        """Ask to run a cell; ``anew`` is even one that is done, whoever has done it.
+    def claim(self, key: str, again: bool = False) -> Claim:
+        """Ask to run a cell; ``again`` is even one that is done, whoever has done it.
 
         One that failed after this store was opened is not tried again.
         """
-        with self._plainly(), self._transaction():
+        with self._plain_errors(), self._transaction():
             row = self._row("SELECT number, status, result FROM cells WHERE key = ?", key)
-            if row is not None and (not anew if row[1] == "ok" else row[0] > self._last_before):
+            if row is not None and (not again if row[1] == "ok" else row[0] > self._last_before):
                 return Claim(result_of_json(row[2]))
             if self._is_taken(key):
                 return Claim()
             self._file.execute("REPLACE INTO claims VALUES (?, ?)", (key, self._session))
             return Claim(mine=True)
 
-    def finish(self, key: str, about: Any, result: CellResult, finished: str | None = None) -> None:
+    def finish(
+        self, key: str, about: Mapping[str, Any], result: CellResult, finished: str | None = None
+    ) -> None:
         """Keep the result of a cell, ``about`` beside it, and end the claim; None is now."""
         row = key, json.dumps(about), result.status, _to_json(result), self._session
-        with self._plainly(), self._transaction():
+        with self._plain_errors(), self._transaction():
             self._file.execute(
                 "REPLACE INTO cells (key, about, status, result, session, finished) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
@@ -135,26 +137,26 @@ class Store:
             self._file.execute("DELETE FROM claims WHERE key = ?", (key,))
 
     @contextmanager
-    def adopt(self, view: str) -> Iterator[bool]:
-        """Note after the block that results in a folder, named as seen from here, are made here.
+    def register_view(self, folder: str) -> Iterator[bool]:
+        """Note after the block that this store makes the results in a folder, as seen from here.
 
-        The block is told whether that is new, and no other process writes meanwhile.
+        Gives whether that is new to the store. No other process writes meanwhile.
         """
-        with self._plainly(), self._transaction():
-            yield self._row("SELECT 1 FROM views WHERE name = ?", view) is None
-            self._file.execute("INSERT OR IGNORE INTO views VALUES (?)", (view,))
+        with self._plain_errors(), self._transaction():
+            yield self._row("SELECT 1 FROM views WHERE name = ?", folder) is None
+            self._file.execute("INSERT OR IGNORE INTO views VALUES (?)", (folder,))
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other processes from writing to the folder meanwhile."""
-        with self._plainly(), self._transaction():
+        with self._plain_errors(), self._transaction():
             yield
 
     def close(self) -> None:
         """Give up claims and close the file."""
         self._closing.set()
-        self._pulse.join()
-        with suppress(sqlite3.Error), self._transaction():  # others will find that we have gone
+        self._heartbeats.join()
+        with suppress(sqlite3.Error), self._transaction():  # others will see that we have gone
             self._file.execute("DELETE FROM claims WHERE session = ?", (self._session,))
         self._file.close()
 
@@ -197,8 +199,8 @@ class Store:
                     raise
                 time.sleep(0.02)
 
-    def _enter(self) -> int:
-        """Sign in; what failed up to now may be tried again."""
+    def _open_session(self) -> int:
+        """Register this process; what failed up to now may be tried again."""
         row = (*this_process(), time.strftime("%Y-%m-%dT%H:%M:%S"))
         with self._transaction():
             (self._last_before,) = self._file.execute(
@@ -210,7 +212,7 @@ class Store:
         return int(entry.lastrowid or 0)
 
     def _is_taken(self, key: str) -> bool:
-        """Say whether a cell is claimed by a process that runs, which may be this one."""
+        """Return whether a cell is claimed by a process that runs, which may be this one."""
         row = self._row(
             "SELECT id, place, pid, born, beat FROM claims JOIN sessions ON id = session "
             "WHERE key = ?",
@@ -222,10 +224,10 @@ class Store:
         if session == self._session:
             return True
         alive = is_alive(Owner(*owner))
-        return self._was_seen(session, beat) if alive is None else alive
+        return self._is_beating(session, beat) if alive is None else alive
 
-    def _was_seen(self, session: int, beat: int) -> bool:
-        """Say whether a session has given a sign of life, by our own clock."""
+    def _is_beating(self, session: int, beat: int) -> bool:
+        """Return whether a session has had a heartbeat of late, by our own clock."""
         now = time.monotonic()
         last, since = self._watched.get(session, (-1, now))
         if beat != last:
@@ -233,10 +235,10 @@ class Store:
         self._watched[session] = beat, since
         return now - since < STALE
 
-    def _beat(self) -> None:
+    def _send_heartbeats(self) -> None:
         file = None
-        while not self._closing.wait(BEAT):
-            with suppress(sqlite3.Error):  # a sign of life may be late
+        while not self._closing.wait(HEARTBEAT):
+            with suppress(sqlite3.Error):  # a heartbeat may be late
                 file = file or self._connect()
                 file.execute("UPDATE sessions SET beat = beat + 1 WHERE id = ?", (self._session,))
         if file is not None:
@@ -258,14 +260,14 @@ class Store:
             raise
 
     @contextmanager
-    def _plainly(self) -> Iterator[None]:
-        """Say what became of the file in one sentence."""
+    def _plain_errors(self) -> Iterator[None]:
+        """Raise errors of the database as one plain sentence."""
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise self._sentence(error) from error
+            raise self._plain_error(error) from error
 
-    def _sentence(self, error: sqlite3.Error) -> ColabelError:
+    def _plain_error(self, error: sqlite3.Error) -> ColabelError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says where
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return self._damaged()
@@ -294,7 +296,7 @@ def _to_json(result: CellResult) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Put as JSON what a search may try: numbers of numpy, or anything by its text."""
+    """Return as JSON what a search may try: numbers of numpy, or anything by its text."""
     return value.item() if hasattr(value, "item") else repr(value)
 
 

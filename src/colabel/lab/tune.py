@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from colabel.datasets import Dataset
-from colabel.exceptions import UnknownNameError, is_interrupt
-from colabel.lab.cell import first_sentence
-from colabel.lab.clock import seconds_of_work
-from colabel.lab.label_sets import with_label_sets
-from colabel.lab.methods import full_name, get_method, make
-from colabel.lab.search import (
-    STRATEGIES,
-    Parameters,
-    Space,
-    Trial,
-    count,
-    halve,
-    list_settings,
-    rungs,
-)
+from colabel.exceptions import ColabelError, UnknownNameError, is_interrupt
+from colabel.lab.methods import full_name, get_method, make, with_facets
+from colabel.lab.processes import seconds_of_work
+from colabel.lab.rows import first_sentence
+from colabel.lab.search import Parameters, Search, Space, Trial, count, halve, list_settings, rungs
+from colabel.lab.splits import Rows
 from colabel.lab.statistics import mean_sd
 from colabel.metrics import get_measure, log_likelihood, make_scorer
 from colabel.model_selection import IterativeStratifiedKFold
 
-__all__ = ["LOG_LIKELIHOOD", "Trial", "Tuning", "check_metric", "search_space", "tune"]
+__all__ = ["LOG_LIKELIHOOD", "SearchedMethod", "Tuning", "search_space", "tune"]
 
 # The one criterion that is no measure: for methods with a joint distribution.
 LOG_LIKELIHOOD = "log_likelihood"
@@ -76,7 +67,7 @@ def search_space(
     return space
 
 
-def check_metric(metric: str, method: str) -> None:
+def _check_metric(metric: str, method: str) -> None:
     """Check that a method can be tuned for a measure."""
     _criterion(metric)
     if metric == LOG_LIKELIHOOD and not hasattr(make(method), "joint_log_prob"):
@@ -127,15 +118,14 @@ def tune(
     seed : int
         Fixes folds, draws and every ``random_state``.
     on_plan, on_trial : callable
-        Told how many trials there will be at most, and of each when it is done.
+        Called with the number of trials at most, and with each when it is done.
 
     Returns
     -------
     Tuning
     """
-    if strategy not in STRATEGIES:
-        raise UnknownNameError(f"{strategy!r} is no search: there is {', '.join(STRATEGIES)}")
-    check_metric(metric, method)
+    Search(metric, strategy)  # which checks the strategy
+    _check_metric(metric, method)
     score, better = _criterion(metric)
     if space is None:
         space = search_space(method, fixed)
@@ -167,7 +157,7 @@ def _criterion(metric: str) -> tuple[Callable[..., float], float]:
     return lambda *given: sign * scorer(*given), sign
 
 
-def _folds(data: Dataset, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
+def _folds(data: Dataset, n_folds: int, seed: int) -> list[Rows]:
     if not 2 <= n_folds <= data.n_samples:
         raise UnknownNameError(
             f"{n_folds} folds of {data.n_samples} samples cannot be made; at least 2, at most one "
@@ -177,23 +167,61 @@ def _folds(data: Dataset, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
     return [*splitter.split(np.zeros(data.n_samples), data.Y)]
 
 
+@dataclass
+class SearchedMethod:
+    """What a cell fits: a search on its training data, then the method as chosen, to all of them.
+
+    Parameters
+    ----------
+    method : str
+        Registered name.
+    search : Search
+    fixed : dict
+        Parameters that are not searched.
+    tried : dict
+        Values of parameters to search, in place of the registered ones.
+    seed : int
+    """
+
+    method: str
+    search: Search
+    fixed: Parameters = field(default_factory=dict)
+    tried: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    space: Space = field(init=False)
+    start: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Both are part of what the key of the cell is made of.
+        self.start = make(self.method, self.fixed, self.seed)
+        self.space = search_space(self.method, self.fixed, self.tried)
+        _check_metric(self.search.metric, self.method)
+
+    def fit_data(self, train: Dataset) -> tuple[Any, Parameters, list[dict[str, Any]]]:
+        """Return the fitted estimator, the parameters chosen, and all trials, best first."""
+        given = {**asdict(self.search), "fixed": self.fixed, "space": self.space, "seed": self.seed}
+        found = tune(self.method, train, **given)
+        if found.best.failed is not None:
+            raise ColabelError(f"no setting of {self.method} could be fitted: {found.best.failed}")
+        chosen = found.best.parameters
+        estimator = make(self.method, {**self.fixed, **chosen}, self.seed)
+        estimator = with_facets(estimator, train).fit(train.X, train.Y)
+        return estimator, chosen, [asdict(trial) for trial in found.trials]
+
+
+@dataclass
 class _Bench:
     """Where settings are fitted and scored; each is so once, or again on more rows."""
 
-    def __init__(
-        self,
-        method: str,
-        fixed: Parameters,
-        data: Dataset,
-        folds: list[tuple[Any, Any]],
-        score: Callable[..., float],
-        seed: int,
-        on_trial: Callable[[Trial], None],
-    ) -> None:
-        self.method, self.fixed, self.data, self.seed = method, fixed, data, seed
-        self.score, self.on_trial, self.folds = score, on_trial, folds
-        self.trials: dict[str, Trial] = {}
-        self._warm: dict[int, Any] = {}
+    method: str
+    fixed: Parameters
+    data: Dataset
+    folds: list[Rows]
+    score: Callable[..., float]
+    seed: int
+    on_trial: Callable[[Trial], None]
+    trials: dict[str, Trial] = field(default_factory=dict)
+    _warm: dict[int, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -202,7 +230,7 @@ class _Bench:
 
     def defaults(self, space: Space) -> Parameters:
         present = make(self.method, self.fixed).get_params()
-        return {key: present[key] for key in space}
+        return {key: present.get(key, space[key][0]) for key in space}
 
     def attempt(self, setting: Parameters, share: float = 1.0) -> Trial:
         key = repr(sorted(setting.items()))
@@ -235,14 +263,15 @@ class _Bench:
         """Make the estimator of a fold, or set the one that has a warm start."""
         if number in self._warm:
             return self._warm[number].set_params(**setting)
-        made = with_label_sets(make(self.method, {**self.fixed, **setting}, self.seed), self.data)
+        made = with_facets(make(self.method, {**self.fixed, **setting}, self.seed), self.data)
         if "warm_start" in made.get_params(deep=False) and "warm_start" not in self.fixed:
             self._warm[number] = made.set_params(warm_start=True)
         return made
 
-    def _some(self, rows: Any, share: float) -> Any:
+    def _some(self, rows: np.ndarray, share: float) -> np.ndarray:
         """Return a share of rows, of which a smaller share is part."""
         if share >= 1.0:
             return rows
         order = np.random.default_rng(self.seed).permutation(len(rows))
-        return rows[np.sort(order[: max(1, round(share * len(rows)))])]
+        some: np.ndarray = rows[np.sort(order[: max(1, round(share * len(rows)))])]
+        return some

@@ -15,7 +15,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -23,13 +22,16 @@ from typing import Any
 
 from joblib import cpu_count, wrap_non_picklable_objects
 
+from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError
-from colabel.lab.cell import CellResult, brief, run_cell
-from colabel.lab.memory import resident_mb
-from colabel.lab.rows import Cell
+from colabel.lab.cell import Cell, run_cell
+from colabel.lab.processes import resident_mb
+from colabel.lab.rows import CellResult
+from colabel.lab.running import Limits
+from colabel.lab.splits import Fold
 from colabel.messages import warn_user
 
-__all__ = ["Limits", "Workers", "pack_build", "run_task"]
+__all__ = ["Workers", "pack_build", "run_task"]
 
 # What the libraries below estimators read when they start.
 THREADS = (
@@ -44,47 +46,6 @@ THREADS = (
 TICK = 0.1  # seconds between two looks at the clock and at memory
 GRACE = 2.0  # seconds for a worker to leave by itself
 READY = b"ready"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How cells are run.
-
-    Parameters
-    ----------
-    jobs : int
-        Cells at a time.
-    timeout : float or None
-        Seconds that a cell may take.
-    memory : float or None
-        MiB that the process of a cell may hold.
-    dask : str or None
-        Address of a Dask scheduler, on whose workers cells are run instead.
-    """
-
-    jobs: int = 1
-    timeout: float | None = None
-    memory: float | None = None
-    dask: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in (
-            ("jobs", self.jobs),
-            ("timeout", self.timeout),
-            ("memory", self.memory),
-        ):
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} of cells must be above zero, not {value}")
-        if self.dask is not None and self.isolated:
-            raise ValueError(
-                "on Dask the number of cells at a time is that of its workers' threads, and limits "
-                "of memory are theirs: leave out jobs, timeout and memory, or dask"
-            )
-
-    @property
-    def isolated(self) -> bool:
-        """Whether cells need processes of their own."""
-        return self.jobs > 1 or self.timeout is not None or self.memory is not None
 
 
 class Workers:
@@ -148,23 +109,23 @@ class _Worker:
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,), name="colabel cells")
-        with _surroundings(n_threads):
+        with _environment(n_threads):
             self._process.start()
         theirs.close()
         self.ready = self.gone = False
         self.number: int | None = None
-        self._fold: Any = None
+        self._fold: Fold | None = None
         self._began = 0.0
 
     @property
-    def ends(self) -> list[Any]:
-        """What stirs when the worker has something to say, or has died."""
+    def ends(self) -> list[Connection | int]:
+        """What becomes ready when the worker has sent something, or has ended."""
         return [self._pipe, self._process.sentinel]
 
     def begin(self, number: int, cell: Cell, keep: tuple[str, ...]) -> None:
         self.number = number
         data = None if self._fold is cell.fold else (cell.fold.train(), cell.fold.test())
-        with suppress(OSError):  # a worker that has died meanwhile will be noticed
+        with suppress(OSError):  # a worker that has ended meanwhile will be noticed
             self._pipe.send((pack_build(cell.build), data, keep))
             self._fold = cell.fold
         self._began = time.monotonic()
@@ -173,16 +134,16 @@ class _Worker:
         """Return the result of the cell, or why it has none; None where it goes on."""
         with suppress(EOFError, OSError):
             if self._pipe.poll():
-                return self._hear(self._pipe.recv_bytes(), limits)
+                return self._read_message(self._pipe.recv_bytes(), limits)
         if not self._process.is_alive():
-            return self._mourn()
+            return self._explain_end()
         if self.number is None:
             return None
         if limits.timeout is not None and time.monotonic() - self._began > limits.timeout:
             return self._end(f"stopped after {limits.timeout:g} s, the limit of a cell")
-        held = resident_mb(self._process.pid or 0) if limits.memory is not None else None
-        if held is not None and limits.memory is not None and held > limits.memory:
-            return self._end(_too_much(held, limits.memory))
+        if limits.memory is not None:
+            held = resident_mb(self._process.pid or 0) or 0.0
+            return self._end(_above_limit(held, limits.memory)) if held > limits.memory else None
         return None
 
     def stop(self) -> None:
@@ -196,44 +157,34 @@ class _Worker:
         self._process.join()
         self._process.close()
 
-    def _hear(self, message: bytes, limits: Limits) -> CellResult | None:
+    def _read_message(self, message: bytes, limits: Limits) -> CellResult | None:
         if message == READY:
             self.ready = True
             return None
         result: CellResult
-        result, said = pickle.loads(message)
+        result, warned = pickle.loads(message)
         try:
-            for text, category in said:
+            for text, category in warned:
                 warn_user(text, category)
         except Warning as error:  # where warnings are errors, as in a cell of this process
             return CellResult(f"failed: {type(error).__name__}: {error}")
         peak = result.peak_memory_mb
         if limits.memory is not None and peak > limits.memory:  # too quick for us to see it
-            return CellResult(f"failed: {_too_much(peak, limits.memory)}")
+            return CellResult(f"failed: {_above_limit(peak, limits.memory)}")
         return result
 
     def _end(self, reason: str) -> CellResult:
         self.gone = True
         return CellResult(f"failed: {reason}")
 
-    def _mourn(self) -> CellResult | None:
+    def _explain_end(self) -> CellResult | None:
         if not self.ready:
             raise ColabelError(
                 "a process for cells did not start; a script that runs cells in several processes "
                 'must do so under `if __name__ == "__main__":`'
             )
         self._process.join()
-        return self._end(f"its process {_fate(self._process.exitcode or 0)}")
-
-
-class _Unsendable:
-    """Stands for an estimator that cannot be sent to another process, and says why."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-
-    def __call__(self) -> Any:
-        raise TypeError(f"the method cannot be sent to another process ({self.reason})")
+        return self._end(f"its process {_describe_exit(self._process.exitcode or 0)}")
 
 
 def _work(pipe: Connection) -> None:
@@ -243,37 +194,36 @@ def _work(pipe: Connection) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the run has gone, and we with it
         pipe.send_bytes(READY)
-        train: Any = None
-        test: Any = None
+        data: tuple[Dataset, ...] = ()
         while True:
-            task, data, keep = pipe.recv()
-            train, test = (train, test) if data is None else data
-            with warnings.catch_warnings(record=True) as said:
+            task, sent, keep = pipe.recv()
+            train, test = data = sent or data
+            with warnings.catch_warnings(record=True) as caught:
                 result = run_task(task, train, test, keep)
-            heard = [(str(one.message), one.category) for one in said]
-            pipe.send_bytes(_pack((result, heard)))
+            warned = [(str(one.message), one.category) for one in caught]
+            pipe.send_bytes(_pack((result, warned)))
 
 
 def pack_build(build: Callable[[], Any]) -> bytes:
-    """Pack what makes an estimator; where that cannot be, what says so when it is unpacked."""
+    """Pickle what makes an estimator; one that cannot be raises where it is unpacked."""
     try:
         return _pack(build)
     except Exception as error:  # whatever an estimator holds that no other process can
-        return _pack(_Unsendable(f"{type(error).__name__}: {error}"))
+        return _pack(partial(_raise_unsendable, f"{type(error).__name__}: {error}"))
 
 
-def run_task(task: bytes, train: Any, test: Any, keep: Sequence[str]) -> CellResult:
+def _raise_unsendable(reason: str) -> None:
+    raise TypeError(f"the method cannot be sent to another process ({reason})")
+
+
+def run_task(task: bytes, train: Dataset, test: Dataset, keep: Sequence[str]) -> CellResult:
     """Run the cell of a packed estimator."""
-    return brief(run_cell(partial(_build, task), train, test, keep))
+    return run_cell(lambda: pickle.loads(task)(), train, test, keep)
 
 
 def _pack(value: Any) -> bytes:
     """Pickle a value; functions and classes made on the way go in whole."""
     return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
-
-
-def _build(task: bytes) -> Any:
-    return pickle.loads(task)()
 
 
 def _leave_with_parent() -> None:
@@ -286,8 +236,8 @@ def _leave_with_parent() -> None:
 
 
 @contextmanager
-def _surroundings(n_threads: int) -> Iterator[None]:
-    """Let processes that start now use some threads, and leave Ctrl-C to us."""
+def _environment(n_threads: int) -> Iterator[None]:
+    """Let processes that start now use some threads, and leave Ctrl-C to this one."""
     before = {name: os.environ.get(name) for name in THREADS}
     for name, value in before.items():
         allowed = int(value) if value is not None and value.isdigit() else n_threads
@@ -306,12 +256,12 @@ def _surroundings(n_threads: int) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _too_much(held: float, limit: float) -> str:
+def _above_limit(held: float, limit: float) -> str:
     return f"stopped at {held:.0f} MiB of memory, above the limit of {limit:g} for a cell"
 
 
-def _fate(status: int) -> str:
-    """Say how a process ended."""
+def _describe_exit(status: int) -> str:
+    """Describe how a process ended."""
     if status >= 0:
         return f"ended with status {status}"
     name = signal.Signals(-status).name

@@ -58,6 +58,7 @@ class AveragedDescent(BaseLearner):
     """
 
     seeks_optimum: ClassVar[bool] = False
+    _renamed: ClassVar[dict[str, str]] = {"n_passes": "max_iter"}
 
     def __init__(
         self,

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
+from colabel._renamed import RenamedParameters
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.roles import Loss, Model, Report, Stages
 
 __all__ = ["BaseLearner"]
 
 
-class BaseLearner(BaseEstimator, ABC):
+class BaseLearner(RenamedParameters, BaseEstimator, ABC):
     """Sets the parameters of a model; subclasses define ``solve``.
 
     ``seeks_optimum`` says whether the minimum of the objective is looked for: oracles are as exact
@@ -28,6 +29,10 @@ class BaseLearner(BaseEstimator, ABC):
     def refusal(self, model: Model, loss: Loss, oracles: Stages) -> str:
         """Say why the parts do not fit this learner, in one sentence; empty where they do."""
         return ""
+
+    def chosen(self, model: Model, loss: Loss, oracles: Stages) -> BaseLearner:
+        """Return the learner that does the work for some parts: this one."""
+        return self
 
     def start(self, problem: MarginProblem) -> object:
         """Return the state that a machine starts from; None is the learner's own."""

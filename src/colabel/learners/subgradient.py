@@ -60,6 +60,7 @@ class SubgradientDescent(BaseLearner):
     """
 
     seeks_optimum: ClassVar[bool] = False
+    _renamed: ClassVar[dict[str, str]] = {"n_steps": "max_iter"}
 
     def __init__(
         self,

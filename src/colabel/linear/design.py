@@ -8,8 +8,8 @@ diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from scipy import sparse
 from colabel.linear.eigenbasis import LARGEST_ORDER, LARGEST_ROWS, Eigenbasis, eigenbasis
 from colabel.numerics.products import DenseProducts, Products, make_products
 
+if TYPE_CHECKING:
+    from colabel._kernels.logistic_fit import Batch
+
 __all__ = ["DenseDesign", "Design", "ProductsDesign", "make_design"]
 
 Floats = NDArray[np.float64]
-# Turns the scores (n_points, n_rows) of the rows from a first one on into residuals, in place.
-Step = Callable[[NDArray[Any], int], None]
 
 # Larger rows are not copied.
 LARGEST_COPY = 2**28
@@ -54,20 +55,6 @@ class Design:
     ) -> None:
         self.weight, self.mean, self.variance = weight, mean, variance
         self.dtype, self.basis = np.dtype(dtype), basis
-
-    def gradient(self, points: Floats, step: Step) -> NDArray[Any]:
-        """Score all rows, let ``step`` make residuals of them, and gather the gradient.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_points, n_directions + 1)
-        step : callable
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_directions + 1)
-        """
-        raise NotImplementedError
 
     def encode(self, coef: Floats, intercept: Floats) -> Floats:
         """Points of models; of their coefficients, what the rows cannot show is left out."""
@@ -121,18 +108,16 @@ class DenseDesign(Design):
         self.step = block_rows(n, size, max(n_points, 1))
         self.columns = np.empty(n * size, dtype=rows.dtype)
         for start in range(0, n, self.step):
-            self._block(start)[:] = self.rows[start : start + self.step].T
+            block = self.rows[start : start + self.step].T
+            self.columns[start * size : start * size + block.size] = block.ravel()
         variance = (weight / weight.sum()).astype(rows.dtype) @ np.square(centred)
         super().__init__(weight, mean, variance.astype(np.float64), rows.dtype, basis)
 
-    def gradient(self, points: Floats, step: Step) -> NDArray[Any]:
-        points = points.astype(self.dtype, copy=False)
-        total = np.zeros(points.shape)
-        for start in range(0, len(self.rows), self.step):
-            scores = points @ self._block(start)
-            step(scores, start)
-            total += scores @ self.rows[start : start + self.step]
-        return total
+    def batch(self, targets: NDArray[Any]) -> Batch:
+        """Rows and what is to be fitted to them, as the kernels want it."""
+        from colabel._kernels.logistic_fit import Batch
+
+        return Batch(self.rows, self.columns, self.step, targets, self.weight)
 
     def parts(self, n_points: int) -> list[tuple[int, int]]:
         """Cut the rows, between blocks, into parts that are worth a thread's while."""
@@ -140,12 +125,6 @@ class DenseDesign(Design):
         n_parts = max(n * size * n_points // PART, 1)
         length = -(-n // (n_parts * self.step)) * self.step
         return [(start, min(start + length, n)) for start in range(0, n, length)]
-
-    def _block(self, start: int) -> NDArray[Any]:
-        """Rows from one on, transposed."""
-        n, size = self.rows.shape
-        stop = min(start + self.step, n)
-        return self.columns[start * size : stop * size].reshape(size, stop - start)
 
 
 class ProductsDesign(Design):
@@ -155,23 +134,28 @@ class ProductsDesign(Design):
         self.products = products
         super().__init__(weight, *products.moments(weight), products.dtype, None)
 
-    def gradient(self, points: Floats, step: Step) -> NDArray[Any]:
+    def scores(self, points: Floats) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield some rows and their scores (n_points, n_rows), block by block."""
         coef = points[:, :-1].astype(self.dtype)
         offset = (points[:, -1] - points[:, :-1] @ self.mean).astype(self.dtype)[:, None]
-        total = np.zeros(points.shape)
         for rows in self.products.blocks(len(points)):
             scores = self.products.scores(coef, rows)
             scores += offset
-            step(scores, rows.start)
-            total[:, :-1] += self.products.gradient(scores, rows)
-            total[:, -1] += scores.sum(axis=1, dtype=np.float64)
+            yield rows, scores
+
+    def add_gradient(self, total: Floats, residuals: NDArray[Any], rows: slice) -> None:
+        """Add what residuals of some rows give to gradients; ``centre`` these in the end."""
+        total[:, :-1] += self.products.gradient(residuals, rows)
+        total[:, -1] += residuals.sum(axis=1, dtype=np.float64)
+
+    def centre(self, total: Floats) -> None:
+        """Turn gradients by features into those by centred ones."""
         total[:, :-1] -= np.outer(total[:, -1], self.mean)
-        return total
 
 
 def make_design(
     X: Any, weight: Floats, penalty: float, n_columns: int, *, turn: bool, max_iter: int
-) -> Design:
+) -> DenseDesign | ProductsDesign:
     """Choose the design for ``X``.
 
     Parameters

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from colabel.linear.batch_lbfgs import MEMORY, Minimum, Stopping, minimise, summarise
-from colabel.linear.design import DenseDesign, Design
-from colabel.linear.elastic_net import minimise_l1
+from colabel.linear.design import DenseDesign, ProductsDesign
+from colabel.linear.lbfgs import Minimum, begin, limits, minimise
 from colabel.numerics.jobs import Run, in_turn
 
-__all__ = ["LinearFit", "Problem"]
+if TYPE_CHECKING:
+    from colabel._kernels.lbfgs import Limits
+
+__all__ = ["LinearFit", "Problem", "stopping"]
 
 Floats = NDArray[np.float64]
 
@@ -40,15 +42,15 @@ class LinearFit:
     converged: NDArray[np.bool_]
     n_iter: int
 
+    @classmethod
+    def at(cls, points: Floats) -> LinearFit:
+        """Where to start: coefficients and, last, intercepts of each model."""
+        return cls(points[:, :-1], points[:, -1], np.zeros(0), np.zeros(0, dtype=bool), 0)
+
     def take(self, columns: Any) -> LinearFit:
         """Keep some columns of independent regressions."""
-        return LinearFit(
-            self.coef[columns],
-            self.intercept[columns],
-            self.objective[columns],
-            self.converged[columns],
-            self.n_iter,
-        )
+        coef, intercept, objective, converged = (part[columns] for part in self._by_column())
+        return LinearFit(coef, intercept, objective, converged, self.n_iter)
 
     def features(self, index: NDArray[Any]) -> LinearFit:
         """Keep some features."""
@@ -64,13 +66,12 @@ class LinearFit:
         """Join independent regressions."""
         if len(fits) == 1:
             return fits[0]
-        return cls(
-            np.concatenate([fit.coef for fit in fits]),
-            np.concatenate([fit.intercept for fit in fits]),
-            np.concatenate([fit.objective for fit in fits]),
-            np.concatenate([fit.converged for fit in fits]),
-            max(fit.n_iter for fit in fits),
-        )
+        parts = zip(*(fit._by_column() for fit in fits), strict=True)
+        coef, intercept, objective, converged = map(np.concatenate, parts)
+        return cls(coef, intercept, objective, converged, max(fit.n_iter for fit in fits))
+
+    def _by_column(self) -> tuple[NDArray[Any], ...]:
+        return self.coef, self.intercept, self.objective, self.converged
 
 
 class Problem:
@@ -78,7 +79,7 @@ class Problem:
 
     Parameters
     ----------
-    design : Design
+    design : DenseDesign or ProductsDesign
     Y : ndarray of shape (n_samples, n_columns)
     penalty : float
     center, mask : ndarray of shape (n_columns, n_features) or None
@@ -86,7 +87,7 @@ class Problem:
 
     def __init__(
         self,
-        design: Design,
+        design: DenseDesign | ProductsDesign,
         Y: NDArray[Any],
         penalty: float,
         center: Floats | None = None,
@@ -122,57 +123,43 @@ class Problem:
 
     def solve_binary(self, first: Floats, l1: float, steps: int, tol: float) -> Minimum:
         """Minimise independent regressions, the rows of ``first``."""
-        stopping = self._stopping(steps, tol)
-        if l1 > 0.0:
-            return minimise_l1(self.binary, first, self.scale(), self._price(l1), stopping)
+        ends, price = self._stopping(steps, tol), self._price(l1)
         if isinstance(self.design, DenseDesign):
-            return self._solve_dense(self.design, first, stopping)
-        return minimise(self.binary, first, self.scale(), stopping)
+            return self._solve_dense(self.design, first, price, ends)
+        evaluate = partial(self.binary, self.design)
+        return minimise(evaluate, first, self.scale(), ends, price)
 
     def solve_softmax(
         self, first: Floats, l1: float, steps: int, tol: float, run: Run | None = None
     ) -> Minimum:
         """Minimise one multinomial regression, whose classes are the rows of ``first``."""
-        stopping, evaluate = self._stopping(steps, tol), partial(self.softmax, run or in_turn)
+        ends, price = self._stopping(steps, tol), self._price(l1)
+        evaluate = partial(self.softmax, run or in_turn)
         first, scale = first.reshape(1, -1), self.scale().reshape(1, -1)
+        price = None if price is None else price.reshape(1, -1)
+        return minimise(evaluate, first, scale, ends, price)
+
+    def _stopping(self, steps: int, tol: float) -> Limits:
+        return stopping(steps, tol, self.penalty, self.design.dtype, self.total)
+
+    def _price(self, l1: float) -> Floats | None:
+        """Weights of the L1 norm; intercepts are free."""
         if l1 == 0.0:
-            return minimise(evaluate, first, scale, stopping)
-        return minimise_l1(evaluate, first, scale, self._price(l1).reshape(1, -1), stopping)
+            return None
+        return np.tile(np.append(np.full(len(self.design.variance), l1), 0.0), (len(self.rate), 1))
 
-    def _stopping(self, steps: int, tol: float) -> Stopping:
-        return Stopping(
-            max_iter=steps,
-            # Half, for the curvature of the intercept is but that at the base rate.
-            gap=0.5 * tol,
-            curvature=self.penalty,
-            rounding=8.0 * float(np.finfo(self.design.dtype).eps),
-            floor=tol * self.total,
-        )
-
-    def _price(self, l1: float) -> Floats:
-        price = np.full((len(self.targets), len(self.ridge)), l1)
-        price[:, -1] = 0.0
-        return price
-
-    def _solve_dense(self, design: DenseDesign, first: Floats, stopping: Stopping) -> Minimum:
+    def _solve_dense(
+        self, design: DenseDesign, first: Floats, price: Floats | None, ends: Limits
+    ) -> Minimum:
         """Minimise without a step back into Python."""
-        from colabel._kernels import lbfgs, logistic_fit
+        from colabel._kernels.logistic_fit import solve
 
-        vectors = np.empty((len(first), lbfgs.HEAD + 2 * MEMORY, first.shape[1]))
-        vectors[:, lbfgs.POINT], vectors[:, lbfgs.SCALE] = first, self.scale()
         none = np.zeros((0, first.shape[1]))
-        found = logistic_fit.solve(
-            design.rows,
-            design.columns,
-            design.step,
-            self.targets,
-            self.weight,
-            none if self.origin is None else self.origin,
-            none if self.mask is None else self.mask.astype(np.float64),
-            vectors,
-            np.append(stopping.limits(), self.penalty),
-        )
-        return summarise(vectors, *found)
+        origin = none if self.origin is None else self.origin
+        mask = none if self.mask is None else self.mask.astype(np.float64)
+        memory = begin(first, self.scale(), price is not None)
+        batch = design.batch(self.targets)
+        return Minimum.of(memory, solve(batch, self.penalty, origin, mask, price, memory, ends))
 
     def decode(self, found: Minimum) -> LinearFit:
         """Models of the original features."""
@@ -180,17 +167,18 @@ class Problem:
         coef = coef if self.center is None else coef + self.center
         return LinearFit(coef, intercept, found.value, found.converged, found.n_iter)
 
-    def binary(self, points: Floats, columns: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def binary(
+        self, design: ProductsDesign, points: Floats, columns: NDArray[np.int64]
+    ) -> tuple[Floats, Floats]:
         """Values and gradients of the regressions of some columns."""
         from colabel._kernels.logistic import binary_loss
 
-        loss = np.zeros(len(points))
-
-        def step(scores: NDArray[Any], first: int) -> None:
-            binary_loss(scores, self.targets, self.weight, columns, first, loss)
-
+        loss, residual = np.zeros(len(points)), np.zeros(points.shape)
         moved = points if self.origin is None else points + self.origin[columns]
-        residual = self.design.gradient(moved, step)
+        for rows, scores in design.scores(moved):  # which the kernel turns into residuals
+            binary_loss(scores, self.targets, self.weight, columns, rows.start, loss)
+            design.add_gradient(residual, scores, rows)
+        design.centre(residual)
         gradient = points * self.ridge
         loss += 0.5 * np.einsum("cd,cd->c", gradient, points)
         gradient += residual
@@ -206,27 +194,33 @@ class Problem:
         if isinstance(self.design, DenseDesign):
             parts = self._softmax_parts(self.design, points, run)
         else:
-            parts = self._softmax_whole(points)
+            parts = [self._softmax_whole(self.design, points)]
         for loss, part in parts:
             value += loss
             gradient += part
         return np.array([value]), gradient.reshape(1, -1)
 
-    def _softmax_parts(self, design: DenseDesign, points: Floats, run: Run) -> list[Any]:
+    def _softmax_parts(
+        self, design: DenseDesign, points: Floats, run: Run
+    ) -> list[tuple[float, Floats]]:
         from colabel._kernels.logistic_fit import softmax_rows
 
-        near = points.astype(design.dtype)
-        data = design.rows, design.columns, design.step, self.targets, self.weight
-        jobs = [partial(softmax_rows, near, *data, *ends) for ends in design.parts(len(points))]
-        return run(jobs)
+        near, batch = points.astype(design.dtype), design.batch(self.targets)
+        return run([partial(softmax_rows, near, batch, *ends) for ends in design.parts(len(near))])
 
-    def _softmax_whole(self, points: Floats) -> list[Any]:
+    def _softmax_whole(self, design: ProductsDesign, points: Floats) -> tuple[float, Floats]:
         from colabel._kernels.logistic import softmax_loss
 
-        loss = []
+        losses, gradient = [], np.zeros(points.shape)
+        for rows, scores in design.scores(points):  # which the kernel turns into residuals
+            losses.append(softmax_loss(scores, self.targets, self.weight, rows.start))
+            design.add_gradient(gradient, scores, rows)
+        design.centre(gradient)
+        return float(np.sum(losses)), gradient
 
-        def step(scores: NDArray[Any], first: int) -> None:
-            loss.append(softmax_loss(scores, self.targets, self.weight, first))
 
-        gradient = self.design.gradient(points, step)
-        return [(float(np.sum(loss)), gradient)]
+def stopping(steps: int, tol: float, penalty: float, dtype: DTypeLike, total: float) -> Limits:
+    """When regressions on rows of a total weight are finished."""
+    # Half, for the curvature of the intercept is but that at the base rate.
+    gap, rounding = 0.5 * tol, 8.0 * float(np.finfo(dtype).eps)
+    return limits(steps, gap, curvature=penalty, rounding=rounding, floor=tol * total)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import expit, log_expit
+from scipy.special import expit
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import binarize
@@ -20,25 +20,21 @@ from colabel._unchanged import unchanged_on_failure
 from colabel.messages import warn_user
 from colabel.mixture._bernoulli_em import (
     Fitted,
-    Mixtures,
-    Prior,
-    Sums,
+    LabelMatrix,
+    LabelRows,
+    distinct_rows,
+    fit_labels,
     posterior,
-    random_start,
-    run_em,
-    spread_start,
 )
-from colabel.mixture._label_rows import LabelRows, distinct_rows
 from colabel.scores import Mixture, RandomState
 
 __all__ = ["BernoulliMixture"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+# What a user may give: what NumPy takes, or SciPy's sparse arrays and matrices.
+Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 
-# A component that is expected to have made fewer rows than this is dropped. Dropping it costs at
-# most about as many nats of log-likelihood, over all rows together.
-DEAD_ROWS = 0.01
 # Less, and a label that is off in every row would have odds beyond double precision.
 LEAST_SMOOTHING = 1e-100
 
@@ -142,7 +138,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         self.binarize = binarize
         self.random_state = random_state
 
-    def fit(self, Y: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, Y: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to a label matrix.
 
         Parameters
@@ -162,20 +158,20 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
             Y = self._validate(Y, reset=True)
             weight = None if sample_weight is None else check_weight(sample_weight, Y)
             rows = _with_weight(distinct_rows(Y, weight)[0])
-            prior = Prior(rows.base_rates, self.smoothing)
-            fits = run_em(rows, self._start(rows, prior), prior, self.max_iter, self.tol)
-            self._keep(max(fits, key=lambda fit: fit.history[-1]), float(rows.counts.sum()))
+            size, rng = (self.n_init, self.n_components), check_random_state(self.random_state)
+            settings = {name: getattr(self, name) for name in ("smoothing", "init", "max_iter")}
+            self._keep(fit_labels(rows, size, rng, tol=self.tol, **settings))
         return self
 
-    def score_samples(self, Y: Any) -> Floats:
+    def score_samples(self, Y: Matrix) -> Floats:
         """Return ``log p(y)`` of each row of ``Y``: (n_samples,)."""
         return self._posterior(Y)[0]
 
-    def score(self, Y: Any, y: Any = None) -> float:
+    def score(self, Y: Matrix, y: object = None) -> float:
         """Return the mean of ``log p(y)`` over the rows of ``Y``; ``y`` is ignored."""
         return float(self.score_samples(Y).mean())
 
-    def responsibilities(self, Y: Any) -> Floats:
+    def responsibilities(self, Y: Matrix) -> Floats:
         """Return ``p(k | y)`` of each row of ``Y``: (n_samples, n_components_)."""
         return self._posterior(Y)[1]
 
@@ -198,7 +194,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         check_real(self.smoothing, "smoothing", least=LEAST_SMOOTHING)
         check_choice(self.init, "init", ("spread", "random"))
 
-    def _validate(self, Y: Any, *, reset: bool) -> Any:
+    def _validate(self, Y: Matrix, *, reset: bool) -> LabelMatrix:
         """Return ``Y`` as zeros and ones, dense or CSR without stored zeros."""
         if np.ma.is_masked(Y):
             raise ValueError("Y is masked in places; fill in or leave out what is missing")
@@ -212,40 +208,26 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
         _require_binary(Y)
         return Y
 
-    def _start(self, rows: LabelRows, prior: Prior) -> Sums:
-        rng = check_random_state(self.random_state)
-        size = (self.n_init, self.n_components)
-        if self.init == "spread":
-            return spread_start(rows, prior.base_rates, size, rng)
-        return random_start(rows, size, rng)
-
-    def _keep(self, best: Fitted, total: float) -> None:
-        """Set the fitted attributes, heaviest component first, dead ones left out."""
+    def _keep(self, best: Fitted) -> None:
+        """Set the fitted attributes."""
         if not best.converged:
             warn_user(
                 f"EM did not converge in max_iter={self.max_iter} steps; raise it or tol",
                 ConvergenceWarning,
             )
-        weights = np.exp(best.mixture.log_weights[0])
-        order = np.argsort(-weights, kind="stable")
-        # Total weights may be small; the heaviest component is never dead.
-        order = order[weights[order] * total >= min(DEAD_ROWS, 0.5 * total / len(weights))]
-        self.weights_ = weights[order] / weights[order].sum()
-        self.logits_ = best.mixture.logits[0, order]
+        self.weights_, self.logits_ = best.weights, best.logits
         self.means_ = expit(self.logits_)
-        self.n_components_ = len(order)
+        self.n_components_ = len(self.weights_)
         self.history_ = best.history
         self.lower_bound_ = float(best.history[-1])
         self.n_iter_ = len(best.history)
         self.converged_ = best.converged
 
-    def _posterior(self, Y: Any) -> tuple[Floats, Floats]:
+    def _posterior(self, Y: Matrix) -> tuple[Floats, Floats]:
         """Return ``log p(y)`` (n_samples,) and ``p(k | y)`` (n_samples, n_components_)."""
         check_is_fitted(self)
         rows, place = distinct_rows(self._validate(Y, reset=False))
-        log_empty = log_expit(-self.logits_).sum(axis=1)
-        mixture = Mixtures(np.log(self.weights_)[None], self.logits_[None], log_empty[None])
-        log_p, resp = posterior(rows, mixture)
+        log_p, resp = posterior(rows, self.weights_, self.logits_)
         return log_p[place], resp[place]
 
     def __sklearn_tags__(self) -> Tags:
@@ -261,18 +243,14 @@ def _with_weight(rows: LabelRows) -> LabelRows:
     return LabelRows(rows.labelings[kept], rows.counts[kept])
 
 
-def _require_binary(Y: Any) -> None:
-    values = Y.data if sparse.issparse(Y) else Y
+def _require_binary(Y: LabelMatrix) -> None:
+    values = Y if isinstance(Y, np.ndarray) else Y.data
     wrong = np.argwhere((values != 0) & (values != 1))
     if not len(wrong):
         return
-    value = values[tuple(wrong[0])]
-    if sparse.issparse(Y):
-        place = int(wrong[0, 0])
-        row, column = np.searchsorted(Y.indptr, place, side="right") - 1, Y.indices[place]
-    else:
-        row, column = wrong[0]
+    place = tuple(wrong[0])
+    row, column = place if isinstance(Y, np.ndarray) else (int(i[place]) for i in Y.nonzero())
     raise ValueError(
         f"Y must hold only 0 and 1, one column per label; row {row}, column {column} holds "
-        f"{value.item()!r}. Set binarize to cut numbers at a threshold."
+        f"{values[place].item()!r}. Set binarize to cut numbers at a threshold."
     )

@@ -6,15 +6,18 @@ weights.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from colabel._sklearn import take_rows
@@ -23,18 +26,32 @@ from colabel.mixture._constants import (
     constant_log_likelihoods,
     rows_that_count,
 )
-from colabel.mixture._em import Run
+from colabel.mixture._em import Component, TrainingData
+from colabel.numerics.jobs import Run
+from colabel.numerics.products import Rows, Span
 
-__all__ = ["ClassifierExperts", "ClassifierGate", "check_classifier"]
+__all__ = ["AnyClassifier", "ClassifierExperts", "ClassifierGate", "check_classifier"]
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Index = NDArray[np.int64]
+
+
+class Classifier(Protocol):
+    """A scikit-learn classifier with probabilities, as far as it is used here."""
+
+    classes_: Index
+
+    def fit(self, X: Rows, y: ArrayLike) -> Self: ...
+
+    def predict_proba(self, X: Rows) -> Floats: ...
+
 
 # A row teaches the gate about a component that answers for at least this share of it.
 LEAST_SHARE = 1e-3
 
 
-def check_classifier(role: str, estimator: Any) -> None:
+def check_classifier(role: str, estimator: object) -> None:
     """Refuse what cannot serve as ``role``: no probabilities, or no sample weights.
 
     Parameters
@@ -51,6 +68,30 @@ def check_classifier(role: str, estimator: Any) -> None:
         raise ValueError(f"{role} must take sample_weight in fit, which {estimator!r} does not")
 
 
+@dataclass(frozen=True, eq=False)
+class AnyClassifier(Component):
+    """A classifier as experts or gate, the same for both: not fitted, and left so."""
+
+    estimator: Classifier
+
+    @property
+    def takes_nan(self) -> bool:
+        """Whether the classifier says of itself that it takes missing values."""
+        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
+    def check(self, role: str) -> None:
+        """Refuse what cannot serve: no probabilities, or no sample weights."""
+        check_classifier(role, self.estimator)
+
+    def make_gate(self, data: TrainingData) -> Callable[[int], ClassifierGate]:
+        """Return what makes the untrained gate of a seed."""
+        return partial(ClassifierGate, self.estimator)
+
+    def make_experts(self, data: TrainingData) -> Callable[[int], ClassifierExperts]:
+        """Return what makes the untrained experts of a seed."""
+        return partial(ClassifierExperts, self.estimator)
+
+
 class ClassifierExperts(BaseEstimator):
     """``b(y_l | x, beta_l^k)``: a classifier for each label that varies in a component.
 
@@ -62,15 +103,15 @@ class ClassifierExperts(BaseEstimator):
         For its random states, where it leaves them open.
     """
 
-    def __init__(self, estimator: Any, seed: int) -> None:
+    def __init__(self, estimator: Classifier, seed: int) -> None:
         self.estimator = estimator
         self.seed = seed
 
-    def view(self, X: Any, dtype: Any = None) -> Any:
+    def view(self, X: Rows, dtype: DTypeLike | None = None) -> Rows:
         """Rows as they are."""
         return X
 
-    def update(self, view: Any, Y: NDArray[np.float32], gamma: Floats, run: Run) -> None:
+    def update(self, view: Rows, Y: Singles, gamma: Floats, run: Run) -> None:
         """M-step, Eq. (10): fit each component to the rows it answers for.
 
         Parameters
@@ -98,7 +139,7 @@ class ClassifierExperts(BaseEstimator):
             self.varies[k, label] = True
         self.constants_prior = float(constants.prior[~self.varies].sum())
 
-    def log_likelihoods(self, view: Any, Y: NDArray[np.float32], rows: slice) -> Floats:
+    def log_likelihoods(self, view: Rows, Y: Singles, rows: Span) -> Floats:
         """``log prod_l b(y_nl | x_n, beta_l^k)`` of some rows: (n_components, n_rows)."""
         X, Y = take_rows(view, rows), Y[:, rows]
         out = constant_log_likelihoods(self.constant, self.varies, Y)
@@ -107,7 +148,7 @@ class ClassifierExperts(BaseEstimator):
             out[k] += np.log(np.where(Y[label] > 0, p, 1.0 - p))
         return out
 
-    def logits(self, view: Any, rows: slice) -> Floats:
+    def logits(self, view: Rows, rows: Span) -> Floats:
         """Log-odds of each label in each component: (n_rows, n_components, n_labels)."""
         X = take_rows(view, rows)
         out = np.tile(self.constant, (X.shape[0], 1, 1))
@@ -123,8 +164,8 @@ class ClassifierExperts(BaseEstimator):
         """Nothing is kept for another M-step."""
 
     def _fit(
-        self, X: Any, Y: NDArray[np.float32], weight: Floats, total: Floats, labels: Index
-    ) -> list[tuple[int, Any]]:
+        self, X: Rows, Y: Singles, weight: Floats, total: Floats, labels: Index
+    ) -> list[tuple[int, Classifier]]:
         """Fit a component's classifiers; labels constant on the rows that count have none."""
         if not len(labels):
             return []
@@ -136,7 +177,7 @@ class ClassifierExperts(BaseEstimator):
             if on[label].any() and not on[label].all()
         ]
 
-    def _probability(self, k: int, fit: Any, X: Any) -> Floats:
+    def _probability(self, k: int, fit: Classifier, X: Rows) -> Floats:
         p = _probabilities(fit, X, 2)[1]
         return np.clip(p, self.floor[k], 1.0 - self.floor[k])
 
@@ -152,15 +193,15 @@ class ClassifierGate(BaseEstimator):
         For its random states, where it leaves them open.
     """
 
-    def __init__(self, estimator: Any, seed: int) -> None:
+    def __init__(self, estimator: Classifier, seed: int) -> None:
         self.estimator = estimator
         self.seed = seed
 
-    def view(self, X: Any, dtype: Any = None) -> Any:
+    def view(self, X: Rows, dtype: DTypeLike | None = None) -> Rows:
         """Rows as they are."""
         return X
 
-    def update(self, view: Any, gamma: Floats, weight: Floats, run: Run) -> None:
+    def update(self, view: Rows, gamma: Floats, weight: Floats, run: Run) -> None:
         """M-step, Eq. (9): fit to each row as often as components answer for it.
 
         Parameters
@@ -182,7 +223,7 @@ class ClassifierGate(BaseEstimator):
             X = take_rows(view, row)
             self.fit = _fit(self.estimator, self.seed, X, component, share)
 
-    def log_weights(self, view: Any, rows: slice) -> Floats:
+    def log_weights(self, view: Rows, rows: Span) -> Floats:
         """``log pi`` of some rows: (n_components, n_rows); ``-inf`` for dead components."""
         X = take_rows(view, rows)
         if self.only is None:
@@ -203,7 +244,7 @@ class ClassifierGate(BaseEstimator):
         """Nothing is kept for another M-step."""
 
 
-def _fit(estimator: Any, seed: int, X: Any, y: Index, weight: Floats) -> Any:
+def _fit(estimator: Classifier, seed: int, X: Rows, y: Index, weight: Floats) -> Classifier:
     """Fit a copy of the estimator, with its open random states fixed."""
     fit = clone(estimator)
     states = [key for key, value in fit.get_params().items() if value is None]
@@ -215,7 +256,7 @@ def _fit(estimator: Any, seed: int, X: Any, y: Index, weight: Floats) -> Any:
         return fit.fit(X, y, **{name: weight})
 
 
-def _probabilities(fit: Any, X: Any, n_classes: int) -> Floats:
+def _probabilities(fit: Classifier, X: Rows, n_classes: int) -> Floats:
     """Probability of each class, 0 where the classifier has not seen it: (n_classes, n_rows)."""
     out = np.zeros((n_classes, X.shape[0]))
     out[fit.classes_] = fit.predict_proba(X).T
@@ -224,7 +265,7 @@ def _probabilities(fit: Any, X: Any, n_classes: int) -> Floats:
     return out
 
 
-def _weight_name(estimator: Any) -> str | None:
+def _weight_name(estimator: object) -> str | None:
     """Name under which ``fit`` takes sample weights: that of the last step of a pipeline."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]

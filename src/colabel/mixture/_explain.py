@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from colabel._sklearn import last_step, n_rows
 from colabel.decoders import MixtureMode
 from colabel.exceptions import IncompatibleError
-from colabel.scores import Mixture
+from colabel.numerics.products import Rows
+from colabel.scores import Mixture, ScoreTable
 
 __all__ = ["NEAR_ZERO", "Explanation", "explain"]
 
@@ -28,6 +29,13 @@ Floats = NDArray[np.float64]
 NEAR_ZERO = 0.05
 # Correlations below this are no reason.
 WEAK = 0.1
+
+
+@runtime_checkable
+class HasJoint(Protocol):
+    """A fitted estimator that has a joint distribution."""
+
+    def predict_joint(self, X: Rows) -> ScoreTable: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +127,9 @@ class Explanation:
         return ", ".join(f"{self.names[m]} {probabilities[m]:.2f}" for m in kept) or "none"
 
 
-def explain(clf: Any, x: Any, *, labels: Sequence[str] | None = None) -> Explanation:
+def explain(
+    clf: object, x: ArrayLike | Rows, *, labels: Sequence[str] | None = None
+) -> Explanation:
     """Explain the most probable label set of one sample.
 
     Parameters
@@ -158,7 +168,7 @@ def explain(clf: Any, x: Any, *, labels: Sequence[str] | None = None) -> Explana
     -1.23 without. It goes with water (+0.46).
     """
     clf, row = last_step(clf, _one_row(x))
-    if getattr(clf, "_target", None) is not None and clf._target.one_dimensional:
+    if getattr(getattr(clf, "_target", None), "one_dimensional", False):
         raise IncompatibleError("explanations are of label sets; this target has one class a row")
     table = _mixture_of(clf, row)
     nonempty = bool(getattr(clf, "_nonempty", False))
@@ -184,19 +194,19 @@ def explain(clf: Any, x: Any, *, labels: Sequence[str] | None = None) -> Explana
     return replace(story, reasons=reasons)
 
 
-def _one_row(x: Any) -> Any:
+def _one_row(x: ArrayLike | Rows) -> Rows:
     """Return one sample as a matrix of one row, names kept."""
     if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T  # a row of a pandas frame
-    x = x if hasattr(x, "shape") else np.asarray(x)
-    x = x.reshape((1, -1)) if len(x.shape) == 1 else x
-    if n_rows(x) != 1:
-        raise ValueError(f"an explanation is of one sample; x has {n_rows(x)} rows")
-    return x
+    rows = cast(Rows, x) if hasattr(x, "shape") else np.asarray(x)
+    rows = rows.reshape((1, -1)) if len(rows.shape) == 1 else rows
+    if n_rows(rows) != 1:
+        raise ValueError(f"an explanation is of one sample; x has {n_rows(rows)} rows")
+    return rows
 
 
-def _mixture_of(clf: Any, x: Any) -> Mixture:
-    if not hasattr(clf, "predict_joint"):
+def _mixture_of(clf: object, x: Rows) -> Mixture:
+    if not isinstance(clf, HasJoint):
         raise IncompatibleError(f"{type(clf).__name__} has no predict_joint to explain")
     table = clf.predict_joint(x)
     if not isinstance(table, Mixture):
@@ -207,7 +217,7 @@ def _mixture_of(clf: Any, x: Any) -> Mixture:
     return table
 
 
-def _names(clf: Any, labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
+def _names(clf: object, labels: Sequence[str] | None, n_labels: int) -> tuple[str, ...]:
     if labels is None:
         labels = getattr(clf, "label_names_in_", [f"label {m}" for m in range(n_labels)])
     if len(labels) != n_labels:

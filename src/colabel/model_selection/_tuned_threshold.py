@@ -273,7 +273,7 @@ class TunedThreshold(MetaClassifier):
             return Threshold()
         return CardinalityThreshold(penalty=getattr(self, "price_", 0.0))
 
-    def _forbids_empty(self) -> bool:
+    def _forbids_empty(self, Y: Any, **fit_params: Any) -> bool:
         return self.rule == "top_1" and not self._target.one_dimensional
 
     def _probabilistic(self) -> bool:

@@ -4,7 +4,6 @@ A *specification* (``SubmodularPairs``) has the parameters; ``build`` makes of i
 training rows (``LinearPairwise``).
 """
 
-from colabel._part import make_part
 from colabel.models.base import BaseModelSpec, LinearModel, row_unit
 from colabel.models.pairwise import (
     IndependentLabels,
@@ -24,7 +23,6 @@ __all__ = [
     "SpinPairwise",
     "SubmodularPairs",
     "frequent_pairs",
-    "make_model",
     "row_unit",
 ]
 
@@ -33,14 +31,3 @@ MODELS: dict[str, type[BaseModelSpec]] = {
     "submodular": SubmodularPairs,
     "quadratic": QuadraticPrior,
 }
-
-
-def make_model(model: str | BaseModelSpec) -> BaseModelSpec:
-    """Turn a model or its name into a model of the caller's own.
-
-    Examples
-    --------
-    >>> make_model("quadratic")
-    QuadraticPrior()
-    """
-    return make_part("a model", model, BaseModelSpec, MODELS)

@@ -128,7 +128,7 @@ class BaseModelSpec(BaseEstimator, ABC):
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
     """
 
     def __init__(self, *, fit_intercept: bool = True, intercept_scaling: float = 1.0) -> None:
@@ -161,7 +161,7 @@ class BaseModelSpec(BaseEstimator, ABC):
     def check(self) -> None:
         """Refuse parameters that no data could make right."""
         check_choice(self.fit_intercept, "fit_intercept", (True, False))
-        check_real(self.intercept_scaling, "intercept_scaling", above=0.0)
+        check_real(self.intercept_scaling, "intercept_scaling", least=0.0)
 
     def _constant(self, unit: float) -> float:
         return float(self.intercept_scaling) * unit if self.fit_intercept else 0.0

@@ -114,7 +114,7 @@ class IndependentLabels(BaseModelSpec):
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class SubmodularPairs(IndependentLabels):
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
 
     Examples
     --------

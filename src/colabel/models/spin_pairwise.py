@@ -137,7 +137,7 @@ class QuadraticPrior(BaseModelSpec):
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
 
     Examples
     --------

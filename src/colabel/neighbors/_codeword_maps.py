@@ -17,8 +17,8 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.kernel_approximation import Nystroem
 
-from colabel.linear.codewords import fit_ridge
 from colabel.linear.logistic import LinearFit, fit_logistic
+from colabel.linear.ridge import fit_ridge
 
 __all__ = ["CodewordMap", "Codewords", "fit_kernel_map", "fit_logistic_map", "fit_ridge_map"]
 

@@ -6,15 +6,19 @@ residuals give. Another engine (a GPU, say) is another class with the same membe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["DenseProducts", "Products", "SparseProducts", "make_products"]
+__all__ = ["DenseProducts", "Products", "Rows", "Span", "SparseProducts", "make_products"]
 
 Floats = NDArray[np.float64]
+# Validated features: (n_samples, n_features), dense or CSR.
+Rows: TypeAlias = NDArray[np.float64] | sparse.csr_array
+# Some of them, one after the other.
+Span: TypeAlias = "slice[int, int, int]"
 
 # Scores worked on together: large enough for a matrix product, small enough for a cache.
 BLOCK_SCORES = 2**17

@@ -11,8 +11,7 @@ from colabel.decoders import (
     Mixing,
     Spectral,
 )
-from colabel.oracles.base import BaseOracle, same_stages
-from colabel.oracles.stages import DecoderStage
+from colabel.oracles.base import BaseOracle, DecoderStage, same_stages
 from colabel.roles import Loss, Model, ModelSpec, Stages
 
 __all__ = ["Certified", "MinCut"]

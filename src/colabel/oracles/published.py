@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from colabel.decoders import GraphCut, algorithm_3
 from colabel.losses.fbeta import FBeta
-from colabel.oracles.base import BaseOracle
-from colabel.oracles.stages import DecoderStage
+from colabel.oracles.base import BaseOracle, DecoderStage
 from colabel.roles import Labels, Loss, Model, ModelSpec, Stages
 from colabel.scores import Pairwise
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from colabel.decoders import Mixing, Spectral
-from colabel.oracles.base import BaseOracle
-from colabel.oracles.stages import RelaxationStage
+from colabel.oracles.base import BaseOracle, RelaxationStage
 from colabel.roles import Loss, Model, Stages
 
 __all__ = ["Semidefinite", "Sphere"]

@@ -5,29 +5,27 @@ They serve ``BinaryRelevance`` and ``LabelPowerset`` as the second learner of Li
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from colabel._one_target import check_one_target
+from colabel._one_target import ScoringClassifier, check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._unchanged import unchanged_on_failure
-from colabel.trees.arrays import Trees, on_grid, read_lightgbm, without_rare
+from colabel.trees.arrays import Trees
+from colabel.trees.growers import boost_classes, has_lightgbm
 
 __all__ = ["BoostedClassifier"]
 
 Floats = NDArray[np.float64]
 
 
-class BoostedClassifier(ClassifierMixin, BaseEstimator):
+class BoostedClassifier(ScoringClassifier):
     """Gradient boosted trees with small leaves, for two or more classes.
 
     Grown by LightGBM (``pip install "colabel[boost]"``) and kept as plain arrays, so that a saved
@@ -76,6 +74,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
     array([False,  True])
     """
 
+    # What else ``Growth`` asks for: LightGBM's defaults.
+    reg_lambda: float = 0.0
+    max_bin: int = 255
+
     def __init__(
         self,
         n_trees: int = 200,
@@ -108,10 +110,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             self.trees_: Trees | None = None
             self.estimator_: Any = None
-            if find_spec("lightgbm") is None:
-                self.estimator_ = self._grow_scikit(X, code, weight, seed)
+            if has_lightgbm():
+                weight = np.ones(len(code)) if weight is None else weight
+                self.trees_ = boost_classes(X, code, weight, self.n_trees, self, seed)
             else:
-                self.trees_ = self._grow_lightgbm(X, code, weight, seed)
+                self.estimator_ = self._grow_scikit(X, code, weight, seed)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -120,63 +123,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         if self.trees_ is None:
             return self.estimator_.decision_function(_dense(X))
-        scores = self.trees_.sums(X, _n_lines(self.classes_))
+        scores = self.trees_.sums(X, 1 if len(self.classes_) == 2 else len(self.classes_))
         return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class: (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
-
-    def _grow_lightgbm(self, X: Any, code: NDArray[Any], weight: Any, seed: int) -> Trees:
-        import lightgbm
-
-        target = _targets(code, _n_lines(self.classes_))
-        n, n_lines = target.shape
-        weight = np.ones((n, 1)) if weight is None else weight[:, None]
-        rate = (weight * target).sum(axis=0) / weight.sum()
-        start = logit(rate) if n_lines == 1 else np.log(rate)
-        params = {
-            "objective": "none",
-            "metric": "none",
-            "num_class": n_lines,
-            "num_leaves": self.n_leaves,
-            "learning_rate": self.learning_rate,
-            "feature_fraction": self.feature_fraction,
-            "min_data_in_leaf": 0,
-            "min_sum_hessian_in_leaf": self.min_child_weight,
-            "min_data_in_bin": 1,
-            "feature_pre_filter": False,
-            "seed": seed,
-            "use_missing": False,
-            # One thread, and features in turn: sums are then added up in one order.
-            "num_threads": 1,
-            "force_col_wise": True,
-            "deterministic": True,
-            "verbosity": -1,
-        }
-        X = without_rare(X, weight[:, 0], 4.0 * self.min_child_weight / _bend(n_lines))
-        rows = sparse.csr_matrix(X) if sparse.issparse(X) else X
-        init = np.repeat(start, n)  # class by class
-        data = lightgbm.Dataset(rows, code, init_score=init, params=params).construct()
-        first = Trees.stumps(n_lines, self.n_leaves - 1, X.shape[1])
-        first.value[:] = start[:, None]
-        if not any(data.feature_num_bin(f) > 1 for f in range(X.shape[1])):
-            return first  # no feature tells rows apart, which LightGBM takes for a fault
-        booster = lightgbm.Booster(params, data)
-        for _ in range(self.n_trees):
-            if booster.update(fobj=lambda scores, _: _derivatives(scores, target, weight)):
-                break  # no class has a split left
-        text = booster.model_to_string()
-        return Trees.concatenate([first, read_lightgbm(text, self.n_leaves, X.shape[1])])
 
     def _grow_scikit(self, X: Any, code: NDArray[Any], weight: Any, seed: int) -> Any:
         model = HistGradientBoostingClassifier(
@@ -196,38 +144,6 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         check_real(self.min_child_weight, "min_child_weight", above=0.0)
         for name in ("learning_rate", "feature_fraction"):
             check_real(getattr(self, name), name, above=0.0, most=1.0)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _n_lines(classes: NDArray[Any]) -> int:
-    """Scores that tell the classes apart: one for two classes, else one each."""
-    return 1 if len(classes) == 2 else len(classes)
-
-
-def _targets(code: NDArray[Any], n_lines: int) -> Floats:
-    """Return what each line should say of each row: (n_samples, n_lines), in {0, 1}."""
-    return (code[:, None] == (np.arange(n_lines) if n_lines > 1 else [1])).astype(np.float64)
-
-
-def _derivatives(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """First and second derivatives of the log-loss by the scores, as LightGBM has them."""
-    n_lines = target.shape[1]
-    scores = scores.reshape(target.shape)
-    p = expit(scores) if n_lines == 1 else softmax(scores, axis=1)
-    gradient, hessian = (
-        weight * on_grid(p - target),
-        weight * on_grid(_bend(n_lines) * p * (1.0 - p)),
-    )
-    return (gradient[:, 0], hessian[:, 0]) if n_lines == 1 else (gradient, hessian)
-
-
-def _bend(n_lines: int) -> float:
-    """Factor of second derivatives in Friedman's (2001) boosting of K classes, a score each."""
-    return 1.0 if n_lines == 1 else n_lines / (n_lines - 1)
 
 
 def _dense(X: Any) -> NDArray[Any]:

@@ -8,13 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import log_expit, log_softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from colabel._one_target import check_one_target
+from colabel._one_target import ScoringClassifier, check_one_target
 from colabel._parameters import check_real, check_whole
 from colabel._sklearn import check_weight
 from colabel._unchanged import unchanged_on_failure
@@ -29,7 +27,7 @@ __all__ = ["BatchLogisticRegression"]
 TOGETHER_BYTES = 2**26
 
 
-class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
+class BatchLogisticRegression(ScoringClassifier):
     """Logistic regression with an elastic-net penalty, fitted to any number of labels at once.
 
     The optimum is that of scikit-learn's ``LogisticRegression(C=C, l1_ratio=l1_ratio)``. The labels
@@ -122,25 +120,12 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class: (n_samples, n_classes)."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithm of the probability of each class, finite however small that is."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         return log_softmax(scores, axis=1)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
 
     def _solve(
         self, fit: Callable[..., LinearFit], X: Any, Y: NDArray[Any], sample_weight: Any
@@ -180,11 +165,6 @@ class BatchLogisticRegression(ClassifierMixin, BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             one.feature_names_in_ = self.feature_names_in_
         return one
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _fit_classes(X: Any, code: NDArray[Any], *, l1: float, **options: Any) -> LinearFit:

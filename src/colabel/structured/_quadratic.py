@@ -7,13 +7,17 @@ the training objective is relaxed to a semidefinite program or a sphere.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from colabel._parameters import check_real, check_whole
+from colabel._renamed import Renamed
 from colabel.decoders import BaseDecoder, BranchAndBound
-from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution
+from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution, Optimal
 from colabel.learners.quasi_newton import Start
-from colabel.losses import BaseLoss
+from colabel.losses import BaseLoss, FBeta
 from colabel.models import LinearPairwise, QuadraticPrior, SpinPairwise
 from colabel.oracles import BaseOracle, Certified, Semidefinite
 from colabel.roles import Features, Floats, Model, Report
@@ -49,7 +53,7 @@ class QuadraticPriorSVC(StructuredSVC):
     fit_intercept : bool, default=True
         Add the constant feature behind ``b``, penalised like the others.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
     learner : str or BaseLearner, default="averaged"
         ``"averaged"``: the mean of mini-batch steps, which leaves the optimum of the objective
         aside and predicts better by it. ``"optimal"``: the optimum, proved; by block-coordinate
@@ -126,6 +130,17 @@ class QuadraticPriorSVC(StructuredSVC):
     True
     """
 
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {
+        "lambda_w": "alpha",
+        "lambda_a": "coupling_alpha",
+        "inference": Renamed("oracle", lambda _, name: "certified" if name == "exact" else name),
+        "bias_scale": "intercept_scaling",
+        "beta": Renamed(
+            lambda machine: "loss" if machine.loss == "fbeta" else None,
+            lambda machine, beta: FBeta(beta),
+        ),
+    }
+
     def __init__(
         self,
         alpha: float = 3e-3,
@@ -191,7 +206,8 @@ class QuadraticPriorSVC(StructuredSVC):
     def _solve(
         self, problem: MarginProblem, learner: BaseLearner, report: Report | None
     ) -> MarginSolution:
-        tight = isinstance(self._parts().oracle, Semidefinite) and self.learner == "optimal"
+        parts = self._parts()
+        tight = isinstance(parts.oracle, Semidefinite) and isinstance(parts.learner, Optimal)
         if not (tight and problem.oracles.learning.relaxes):
             return super()._solve(problem, learner, report)
         # The relaxation is nearly tight: its minimum is near that of the exact objective, which

@@ -16,24 +16,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_real
+from colabel._part import make_part
 from colabel._progress import progress
 from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.exceptions import IncompatibleError
-from colabel.learners import (
-    BaseLearner,
-    MarginProblem,
-    MarginSolution,
-    make_learner,
-    optimal_learner,
-)
+from colabel.learners import LEARNERS, BaseLearner, MarginProblem, MarginSolution
 from colabel.losses import BaseLoss, make_loss
 from colabel.messages import warn_user
-from colabel.models import BaseModelSpec, make_model
+from colabel.models import MODELS, BaseModelSpec
 from colabel.numerics.distinct_rows import distinct_rows
 from colabel.numerics.magnitude import check_magnitude
-from colabel.oracles import BaseOracle, make_oracle
-from colabel.roles import Features, Floats, Labels, Model, Report, Stages
+from colabel.oracles import ORACLES, BaseOracle, DecoderOracle
+from colabel.roles import Features, Floats, Labels, Model, Report
 from colabel.scores import Modular, Pairwise
 
 __all__ = ["Parts", "StructuredSVC"]
@@ -48,18 +43,13 @@ class Parts:
     model : BaseModelSpec
     loss : BaseLoss
     oracle : BaseOracle
-    learner : BaseLearner or None
-        ``None`` is the quickest that proves the optimum of the others.
-    settings : dict
-        What is set on the oracle and the learner, where they have such parameters, if they were
-        made by name.
+    learner : BaseLearner
     """
 
     model: BaseModelSpec
     loss: BaseLoss
     oracle: BaseOracle
-    learner: BaseLearner | None
-    settings: dict[str, float]
+    learner: BaseLearner
 
     @classmethod
     def of(
@@ -70,47 +60,40 @@ class Parts:
         learner: str | BaseLearner,
         **settings: float | None,
     ) -> Parts:
-        """Make parts of their names or take copies of them, and check each by itself."""
-        optimal = isinstance(learner, str) and learner == "optimal"
-        made = cls(
-            make_model(model),
+        """Make parts of their names or take copies of them, and check that they fit together.
+
+        ``settings`` are set on the oracle and the learner, if they are made by name and have them.
+        """
+        given = {name: value for name, value in settings.items() if value is not None}
+        if isinstance(oracle, BaseDecoder):
+            oracle = DecoderOracle(clone(oracle))
+        parts = cls(
+            make_part("a model", model, BaseModelSpec, MODELS),
             make_loss(loss),
-            make_oracle(oracle),
-            None if optimal else make_learner(learner),
-            {name: value for name, value in settings.items() if value is not None},
+            make_part("an oracle", oracle, BaseOracle, ORACLES),
+            make_part("a learner", learner, BaseLearner, LEARNERS),
         )
-        if isinstance(oracle, str):
-            _set_known(made.oracle, made.settings)
-        if isinstance(learner, str) and made.learner is not None:
-            _set_known(made.learner, made.settings)
-        made.model.check()
-        made.oracle.check()
-        if made.learner is not None:
-            made.learner.check()
-        _refuse(made.oracle.refusal(made.model, made.loss))
-        return made
+        for part, named in ((parts.oracle, oracle), (parts.learner, learner)):
+            if isinstance(named, str):
+                known = part.get_params(deep=False)
+                part.set_params(**{name: given[name] for name in given if name in known})
+        for part in (parts.model, parts.oracle, parts.learner):
+            part.check()
+        _refuse(parts.oracle.refusal(parts.model, parts.loss))
+        return parts
 
     def join(
         self, X: Features, Y: Labels, weight: Floats, alpha: float, seed: int
     ) -> tuple[MarginProblem, BaseLearner]:
         """Return the problem of some rows and the learner that solves it, or refuse the parts."""
         model, penalty = self.model.build(X, Y, weight, alpha)
-        rough = self.learner is not None and not self.learner.seeks_optimum
-        stages = self.oracle.stages(model, self.loss, rough=rough)
-        learner = self._learner(model, stages, seed)
-        _refuse(learner.refusal(model, self.loss, stages))
-        problem = MarginProblem(model, self.loss, stages, X, Y, weight, penalty)
-        return problem, learner
-
-    def _learner(self, model: Model, stages: Stages, seed: int) -> BaseLearner:
-        if self.learner is None:
-            learner = optimal_learner(model, self.loss, stages)
-            _set_known(learner, self.settings)
-        else:
-            learner = clone(self.learner)
+        oracles = self.oracle.stages(model, self.loss, rough=not self.learner.seeks_optimum)
+        learner = clone(self.learner)
         if learner.get_params().get("random_state", 0) is None:
             learner.set_params(random_state=seed)
-        return learner
+        learner = learner.chosen(model, self.loss, oracles)
+        _refuse(learner.refusal(model, self.loss, oracles))
+        return MarginProblem(model, self.loss, oracles, X, Y, weight, penalty), learner
 
 
 class StructuredSVC(WeightedClassifier):
@@ -274,12 +257,6 @@ class StructuredSVC(WeightedClassifier):
         if isinstance(table, Modular) and self._has_pairs:  # no pairs in the training rows
             return Pairwise(table.unary, np.zeros((0, 2), np.int64), np.zeros(0))
         return table
-
-
-def _set_known(part: BaseOracle | BaseLearner, settings: dict[str, float]) -> None:
-    """Set those parameters that the part has."""
-    known = part.get_params(deep=False)
-    part.set_params(**{name: value for name, value in settings.items() if name in known})
 
 
 def _refuse(reason: str) -> None:

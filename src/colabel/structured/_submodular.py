@@ -7,16 +7,18 @@ graph cut. What the paper leaves open, and where it errs, is settled in the Note
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._renamed import Renamed
 from colabel.decoders import BaseDecoder
 from colabel.learners import BaseLearner, CuttingPlane, MarginProblem, MarginSolution
-from colabel.losses import BaseLoss
+from colabel.losses import BaseLoss, FBeta
 from colabel.models import IndependentLabels, LinearPairwise, SubmodularPairs
 from colabel.oracles import BaseOracle
 from colabel.roles import Features, Floats, Labels, Model, Report
@@ -24,6 +26,17 @@ from colabel.scores import Modular, Pairwise
 from colabel.structured._structured import Parts, StructuredSVC
 
 __all__ = ["SubmodularSVC"]
+
+
+def _loss_of_beta(machine: StructuredSVC) -> str | None:
+    return "loss" if machine.loss in ("f1", "fbeta") else None
+
+
+def _line_search(machine: StructuredSVC, wanted: bool) -> str | CuttingPlane:
+    """Return BMRM with a line search, which the dual did not have."""
+    params = machine.get_params(deep=False)
+    most = {} if params["max_iter"] is None else {"max_iter": params["max_iter"]}
+    return CuttingPlane(params["tol"], line_search=True, **most) if wanted else "bmrm"
 
 
 class SubmodularSVC(StructuredSVC):
@@ -52,7 +65,7 @@ class SubmodularSVC(StructuredSVC):
     fit_intercept : bool, default=True
         Add a constant feature, penalised like the others. It matters much.
     intercept_scaling : float, default=1.0
-        Its value, in units of the norm of the rows.
+        Its value, in units of the norm of the rows; 0 is none.
     shift : float, default=0.0
         Added to the scores of labels in prediction (not part of the method as published).
     oracle : str, BaseOracle or BaseDecoder, default="certified"
@@ -134,6 +147,13 @@ class SubmodularSVC(StructuredSVC):
     >>> bool(model.gap_ <= 1e-3 * model.objective_)
     True
     """
+
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {
+        "beta": Renamed(_loss_of_beta, lambda _, beta: FBeta(beta)),
+        "max_cuts": "limit",
+        "solver": Renamed("learner", lambda _, name: "optimal" if name == "dual" else name),
+        "line_search": Renamed("learner", _line_search),
+    }
 
     def __init__(
         self,

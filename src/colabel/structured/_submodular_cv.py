@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -153,7 +152,8 @@ class SubmodularSVCCV(SubmodularSVC):
         self.cv_losses_ = np.full((len(scales), len(self.alphas_), len(folds)), np.nan)
         self.cv_loss_ = np.inf
         for c, scale in enumerate(scales):
-            parts = self._scaled_parts(scale, tol=self.search_tol, max_iter=self.search_max_iter)
+            parts = self._scaled_parts(scale)
+            parts.learner.set_params(tol=self.search_tol, max_iter=self.search_max_iter)
             for a, alpha in enumerate(self.alphas_.tolist()):
                 self._fit_folds(folds, parts, alpha)
                 shift, self.cv_losses_[c, a] = self._choose_shift(folds)
@@ -164,12 +164,12 @@ class SubmodularSVCCV(SubmodularSVC):
                 if _has_turned(self.cv_losses_[c, : a + 1]):
                     break
 
-    def _scaled_parts(self, scale: float, **settings: float) -> Parts:
-        """Return the parts with a scale of the couplings, and settings of the learner."""
+    def _scaled_parts(self, scale: float) -> Parts:
+        """Return the parts with a scale of the couplings."""
         parts = self._parts()
         if parts.model.has_pairs:
             parts.model.set_params(coupling_scale=scale)
-        return replace(parts, settings={**parts.settings, **settings})
+        return parts
 
     def _folds(self, X: Features, Y: Labels, weight: Floats | None) -> list[_Fold]:
         if len(Y) < 2:

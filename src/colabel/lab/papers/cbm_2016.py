@@ -7,7 +7,7 @@ from typing import Any
 
 from colabel.datasets import Dataset
 from colabel.datasets.generators import BernoulliMixtureData, make_bernoulli_mixture
-from colabel.lab.plans import Entry, Plan, Reproduced, register
+from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 
 __all__ = ["FIGURE_3", "SUPPLEMENT", "TABLE_1", "TABLE_2"]
 
@@ -45,8 +45,8 @@ def _best_accuracy(column: str, seed: int, n_samples: int = 15_000) -> float:
 
 def _weak_prior(**params: Any) -> dict[str, Any]:
     """Return settings of a mixture on data without end: hardly a penalty, EM to its end."""
-    variances = {"expert_variance": 1e4, "gate_variance": 1e4}
-    return {"scale": False, "n_steps": 60, **variances, **params}
+    variances = {"experts__variance": 1e4, "gate__variance": 1e4}
+    return {"experts__scale": False, "n_steps": 60, **variances, **params}
 
 
 def _columns(*numbers: float) -> dict[str, float]:
@@ -54,7 +54,7 @@ def _columns(*numbers: float) -> dict[str, float]:
 
 
 TABLE_1 = register(
-    Plan(
+    PaperTable(
         name="cbm-2016.table1",
         title="artificial data from a mixture of three components",
         data=tuple(COLUMNS),
@@ -96,71 +96,52 @@ TABLE_1 = register(
     )
 )
 
-# Tables 2 of the paper and of its supplement: subset accuracy, Jaccard index, Hamming loss.
+# Tables 2 of the paper and of its supplement, by measure.
 DATASETS = ("scene", "rcv1subset1", "tmc2007", "mediamill", "nus-wide")
-PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]] = {
-    "BinRel LR": (
-        (51.5, 40.4, 25.3, 9.6, 24.7),
-        (58.4, 64.9, 52.2, 42.3, 32.3),
-        (10.8, 1.4, 6.5, 3.1, 2.1),
-    ),
-    "PowSet LR": (
-        (68.1, 50.2, 28.2, 9.0, 26.6),
-        (71.9, 67.2, 51.9, 35.2, 32.3),
-        (9.5, 1.9, 6.8, 3.6, 2.1),
-    ),
-    "CC LR": (
-        (62.9, 48.2, 26.2, 10.9, 26.0),
-        (67.5, 63.4, 52.4, 40.5, 32.2),
-        (10.9, 1.6, 6.5, 3.2, 2.1),
-    ),
-    "PCC LR": (
-        (64.8, 48.3, 26.8, 10.9, 26.3),
-        (69.4, 63.5, 52.8, 38.0, 32.1),
-        (10.3, 1.6, 6.5, 3.5, 2.2),
-    ),
-    "ECC-label LR": (
-        (60.6, 46.5, 26.0, 11.3, 26.0),
-        (65.6, 64.8, 52.1, 41.1, 32.3),
-        (10.1, 1.4, 6.5, 3.1, 2.1),
-    ),
-    "ECC-subset LR": (
-        (63.1, 49.2, 25.9, 11.5, 26.0),
-        (68.0, 67.4, 52.2, 41.1, 32.3),
-        (10.3, 1.4, 6.5, 3.2, 2.1),
-    ),
-    "CDN LR": (
-        (59.9, 12.6, 16.8, 5.4, 17.1),
-        (66.4, 50.9, 44.0, 38.6, 32.8),
-        (10.9, 2.8, 8.5, 4.2, 2.7),
-    ),
-    "pairCRF": (
-        (68.8, 46.4, 28.1, 10.3, 26.4),
-        (72.8, 64.6, 53.4, 35.9, 32.7),
-        (9.2, 1.7, 6.5, 3.5, 2.2),
-    ),
-    "CBM LR": (
-        (69.7, 49.9, 28.7, 13.5, 27.3),
-        (73.6, 69.5, 53.1, 41.2, 34.2),
-        (8.9, 1.4, 6.7, 3.4, 2.1),
-    ),
-    "BinRel GB": (
-        (59.3, 30.1, 25.4, 11.2, 24.4),
-        (63.9, 55.8, 52.2, 44.2, 30.6),
-        (8.3, 1.7, 6.7, 3.0, 2.1),
-    ),
-    "PowSet GB": (
-        (70.5, 38.2, 23.1, 10.1, 23.6),
-        (74.9, 51.3, 42.7, 38.5, 24.3),
-        (8.6, 2.9, 9.0, 3.9, 2.4),
-    ),
-    "CBM GB": (
-        (70.5, 43.0, 27.5, 14.1, 26.5),
-        (75.2, 62.5, 52.8, 43.0, 31.6),
-        (8.5, 1.8, 6.8, 3.2, 2.2),
-    ),
+PUBLISHED: dict[str, dict[str, tuple[float, ...]]] = {
+    "subset_accuracy": {
+        "BinRel LR": (51.5, 40.4, 25.3, 9.6, 24.7),
+        "PowSet LR": (68.1, 50.2, 28.2, 9.0, 26.6),
+        "CC LR": (62.9, 48.2, 26.2, 10.9, 26.0),
+        "PCC LR": (64.8, 48.3, 26.8, 10.9, 26.3),
+        "ECC-label LR": (60.6, 46.5, 26.0, 11.3, 26.0),
+        "ECC-subset LR": (63.1, 49.2, 25.9, 11.5, 26.0),
+        "CDN LR": (59.9, 12.6, 16.8, 5.4, 17.1),
+        "pairCRF": (68.8, 46.4, 28.1, 10.3, 26.4),
+        "CBM LR": (69.7, 49.9, 28.7, 13.5, 27.3),
+        "BinRel GB": (59.3, 30.1, 25.4, 11.2, 24.4),
+        "PowSet GB": (70.5, 38.2, 23.1, 10.1, 23.6),
+        "CBM GB": (70.5, 43.0, 27.5, 14.1, 26.5),
+    },
+    "example_jaccard": {
+        "BinRel LR": (58.4, 64.9, 52.2, 42.3, 32.3),
+        "PowSet LR": (71.9, 67.2, 51.9, 35.2, 32.3),
+        "CC LR": (67.5, 63.4, 52.4, 40.5, 32.2),
+        "PCC LR": (69.4, 63.5, 52.8, 38.0, 32.1),
+        "ECC-label LR": (65.6, 64.8, 52.1, 41.1, 32.3),
+        "ECC-subset LR": (68.0, 67.4, 52.2, 41.1, 32.3),
+        "CDN LR": (66.4, 50.9, 44.0, 38.6, 32.8),
+        "pairCRF": (72.8, 64.6, 53.4, 35.9, 32.7),
+        "CBM LR": (73.6, 69.5, 53.1, 41.2, 34.2),
+        "BinRel GB": (63.9, 55.8, 52.2, 44.2, 30.6),
+        "PowSet GB": (74.9, 51.3, 42.7, 38.5, 24.3),
+        "CBM GB": (75.2, 62.5, 52.8, 43.0, 31.6),
+    },
+    "hamming_loss": {
+        "BinRel LR": (10.8, 1.4, 6.5, 3.1, 2.1),
+        "PowSet LR": (9.5, 1.9, 6.8, 3.6, 2.1),
+        "CC LR": (10.9, 1.6, 6.5, 3.2, 2.1),
+        "PCC LR": (10.3, 1.6, 6.5, 3.5, 2.2),
+        "ECC-label LR": (10.1, 1.4, 6.5, 3.1, 2.1),
+        "ECC-subset LR": (10.3, 1.4, 6.5, 3.2, 2.1),
+        "CDN LR": (10.9, 2.8, 8.5, 4.2, 2.7),
+        "pairCRF": (9.2, 1.7, 6.5, 3.5, 2.2),
+        "CBM LR": (8.9, 1.4, 6.7, 3.4, 2.1),
+        "BinRel GB": (8.3, 1.7, 6.7, 3.0, 2.1),
+        "PowSet GB": (8.6, 2.9, 9.0, 3.9, 2.4),
+        "CBM GB": (8.5, 1.8, 6.8, 3.2, 2.2),
+    },
 }
-MEASURES = ("subset_accuracy", "example_jaccard", "hamming_loss")
 
 # Data that can be had, and what stands in for the rest.
 DATA = ("scene", "rcv1subset1", "tmc2007-500", "mediamill-reduced")
@@ -197,8 +178,9 @@ def _multinomial() -> dict[str, dict[str, Any]]:
 
 
 def _mixture(data: str, n_components: int) -> dict[str, Any]:
-    variances = {"expert_variance": 2.0 * V_SETS[data], "gate_variance": V_SETS[data]}
-    return {"n_components": n_components, "scale": False, "n_steps": STEPS[data], **variances}
+    experts = {"experts__variance": 2.0 * V_SETS[data], "experts__scale": False}
+    gate = {"gate__variance": V_SETS[data]}
+    return {"n_components": n_components, "n_steps": STEPS[data], **experts, **gate}
 
 
 # The entries of both tables: method, parameters, and those of one dataset.
@@ -226,11 +208,11 @@ def _entries(measure: str) -> tuple[Entry, ...]:
 
 
 def _published(name: str, measure: str) -> dict[str, float]:
-    return dict(zip(DATASETS, PUBLISHED[name][MEASURES.index(measure)], strict=True))
+    return dict(zip(DATASETS, PUBLISHED[measure][name], strict=True))
 
 
-def _table(name: str, title: str, measure: str) -> Plan:
-    return Plan(
+def _table(name: str, title: str, measure: str) -> PaperTable:
+    return PaperTable(
         name=f"cbm-2016.{name}",
         title=title,
         data=DATA,
@@ -276,10 +258,10 @@ def _draw(found: Reproduced) -> Any:
     """Draw accuracy against K, and methods without components as levels."""
     from colabel.plot import accuracy_curves
 
-    (data,) = found.plan.data
+    (data,) = found.table.data
     points = {
         float(entry.parameters(data)["n_components"]): (data, entry.name)
-        for entry in found.plan.entries
+        for entry in found.table.entries
         if "n_components" in entry.parameters(data) and (data, entry.name) in found.ours
     }
     curve = {k: (found.ours[cell], found.spread.get(cell, 0.0)) for k, cell in points.items()}
@@ -298,7 +280,7 @@ def _figure(n_components: tuple[int, ...]) -> tuple[Entry, ...]:
 
 
 FIGURE_3 = register(
-    Plan(
+    PaperTable(
         name="cbm-2016.figure3",
         title="accuracy against the number of components",
         data=("tmc2007-500",),

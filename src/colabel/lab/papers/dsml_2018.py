@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from colabel.datasets import load
-from colabel.lab.label_sets import with_label_sets
-from colabel.lab.methods import METHODS, make
-from colabel.lab.plans import Entry, Plan, Reproduced, register
+from colabel.lab.methods import METHODS, make, with_facets
+from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 from colabel.lab.splits import list_folds
 from colabel.metrics import facet_accuracy
 from colabel.neural import RBFNetwork
@@ -94,7 +93,7 @@ COLUMNS_2: tuple[tuple[str, str, dict[str, Any], tuple[float | None, ...]], ...]
 
 def _entry(name: str, method: str, params: dict[str, Any], published: Mapping[str, float]) -> Entry:
     """Return a column; methods for label sets are given the network."""
-    kind = SetEntry if METHODS[method.partition("+")[0]].label_sets else Entry
+    kind = SetEntry if METHODS[method.partition("+")[0]].facets else Entry
     return kind(name, method, published, params)
 
 
@@ -117,11 +116,13 @@ def _quick(entries: tuple[Entry, ...]) -> dict[str, Any]:
     return {"split": "holdout:0.2", "entries": small}
 
 
-def _parts(table: str, title: str, entries: Mapping[str, tuple[Entry, ...]]) -> tuple[Plan, ...]:
-    """Register a table's three accuracies as plans, which share their cells."""
+def _parts(
+    table: str, title: str, entries: Mapping[str, tuple[Entry, ...]]
+) -> tuple[PaperTable, ...]:
+    """Register a table's three accuracies as tables, which share their cells."""
     return tuple(
         register(
-            Plan(
+            PaperTable(
                 name=f"dsml-2018.{table}.{part}",
                 title=title,
                 data=(DATA,),
@@ -198,7 +199,7 @@ BETTER = tuple(
 )
 
 BASES = register(
-    Plan(
+    PaperTable(
         name="dsml-2018.bases",
         title="the same with better base learners (not in the paper)",
         data=(DATA,),
@@ -234,7 +235,7 @@ def trace_rounds(
         train, test = fold.train(), fold.test()
         for B, reuse in ((B, reuse) for B in values for reuse in (True, False)):
             params = {"estimator": network(), "n_rounds": n_rounds, "B": B, "reuse": reuse}
-            model = with_label_sets(make("dsml", params, seed), train).fit(train.X, train.Y)
+            model = with_facets(make("dsml", params, seed), train).fit(train.X, train.Y)
             stages = [
                 facet_accuracy(test.Y, found, test.facets, label_names=test.label_names)
                 for found in model.staged_predict(test.X)
@@ -279,7 +280,7 @@ def _traced(values: tuple[float, ...]) -> tuple[Entry, ...]:
 
 
 FIGURE_3 = register(
-    Plan(
+    PaperTable(
         name="dsml-2018.figure3",
         title="accuracy by round with and without model reuse, means of folds (and of rounds)",
         data=(DATA,),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colabel.lab.plans import Entry, Plan, Reproduced, register
+from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 
 __all__ = ["TABLE_3", "TABLE_4", "TIMES"]
 
@@ -104,9 +104,9 @@ ELSEWHERE: dict[str, Any] = {
 }
 
 
-def _table(name: str, measure: str, numbers: Mapping[str, tuple[float | None, ...]]) -> Plan:
+def _table(name: str, measure: str, numbers: Mapping[str, tuple[float | None, ...]]) -> PaperTable:
     entries = _entries(numbers, measure)
-    return Plan(
+    return PaperTable(
         name=f"lmknn-2015.{name}",
         title=f"{'micro' if measure == 'micro_f1' else 'example'} F1 of neighbours and codes",
         data=DATA,
@@ -128,8 +128,8 @@ def _draw(found: Reproduced) -> Any:
     """Draw times of training and test as bars, on a logarithmic axis (Figures 1 and 2)."""
     from colabel.plot import pyplot
 
-    shown = [data for data in found.plan.data if any(cell[0] == data for cell in found.seconds)]
-    names = [entry.name for entry in found.plan.entries]
+    shown = [data for data in found.table.data if any(cell[0] == data for cell in found.seconds)]
+    names = [entry.name for entry in found.table.entries]
     figure, panels = pyplot().subplots(2, 1, figsize=(8.0, 6.0), layout="constrained")
     width = 0.8 / len(names)
     for axes, seconds, what in zip(

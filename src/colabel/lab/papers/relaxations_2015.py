@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer
 
-from colabel.lab.plans import Entry, Plan, register
+from colabel.lab.paper_tables import Entry, PaperTable, register
 from colabel.reduction import BinaryRelevance
 
 __all__ = ["F1_SDP", "TABLE_2", "TABLE_3", "TABLE_4"]
@@ -64,15 +64,15 @@ TO_THE_MINIMUM = {"medical": {"learner": "optimal", "max_iter": 200}}
 # Mixtures have one component, which is binary relevance, or many.
 MIXTURES: Space = {
     "cbm__n_components": (1, 30),
-    "cbm__expert_variance": (1.0, 3.0, 10.0, 100.0),
-    "cbm__gate_variance": (2.0, 10.0),
+    "cbm__experts__variance": (1.0, 3.0, 10.0, 100.0),
+    "cbm__gate__variance": (2.0, 10.0),
     "rows": ROWS,
 }
 FEWER_MIXTURES: dict[str, Space] = {
     "bibtex": {
         "cbm__n_components": (30,),
-        "cbm__expert_variance": (3.0, 10.0),
-        "cbm__gate_variance": (10.0,),
+        "cbm__experts__variance": (3.0, 10.0),
+        "cbm__gate__variance": (10.0,),
         "rows": (Normalizer(),),
     }
 }
@@ -153,7 +153,7 @@ def _mixture(name: str) -> Entry:
         name,
         "cbm-lr",
         {},
-        {"decoder": "f1", "expert_prior": "shared", "n_steps": 3},
+        {"decoder": "f1", "experts__prior": "shared", "n_steps": 3},
         space=MIXTURES,
         space_of=FEWER_MIXTURES,
         holdout=HELD_OUT,
@@ -181,7 +181,7 @@ OUR_NOTE = (
 )
 
 TABLE_2 = register(
-    Plan(
+    PaperTable(
         name="relaxations-2015.table2",
         title="F1 loss of one-versus-rest linear SVMs by how the penalty is chosen",
         data=DATA,
@@ -189,21 +189,10 @@ TABLE_2 = register(
         measure="example_f1",
         as_loss=True,
         entries=(
-            Entry(
-                "single λ, F1",
-                "ovr-svm",
-                _numbers(0.39, 0.48, 0.29, 0.61),
-                space={"estimator__C": GRID},
-                tune_for="example_f1",
-                holdout=HELD_OUT,
-            ),
-            Entry(
-                "single λ, Hamming",
-                "ovr-svm",
-                _numbers(0.40, 0.49, 0.29, 0.66),
-                space={"estimator__C": GRID},
+            _ovr("single λ, F1", _numbers(0.39, 0.48, 0.29, 0.61)),
+            replace(
+                _ovr("single λ, Hamming", _numbers(0.40, 0.49, 0.29, 0.66)),
                 tune_for="hamming_loss",
-                holdout=HELD_OUT,
             ),
             Entry(
                 "multiple λ, Hamming",
@@ -257,7 +246,7 @@ COLUMNS_3 = (
 )
 
 TABLE_3 = register(
-    Plan(
+    PaperTable(
         name="relaxations-2015.table3",
         title="F1 loss with a learned prior, by inference and the sign of A",
         data=DATA,
@@ -286,7 +275,7 @@ COLUMNS_4 = (
 )
 
 TABLE_4 = register(
-    Plan(
+    PaperTable(
         name="relaxations-2015.table4",
         title="F1 loss without a prior (A = 0), by the loss that is minimised",
         data=DATA,
@@ -320,7 +309,7 @@ COLUMNS_SDP = (
 )
 
 F1_SDP = register(
-    Plan(
+    PaperTable(
         name="relaxations-2015.f1-sdp",
         title="F1 loss where the F1 loss is minimised, by inference (not in the paper)",
         data=tuple(BRIEF),

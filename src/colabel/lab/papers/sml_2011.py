@@ -11,8 +11,8 @@ from sklearn.preprocessing import normalize
 from sklearn.tree import DecisionTreeClassifier
 
 from colabel.datasets import Dataset, load
+from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 from colabel.lab.papers._sml_oracles import QUANTITIES, trace_oracles
-from colabel.lab.plans import Entry, Plan, Reproduced, register
 
 __all__ = ["FIGURE_1", "FIGURE_2"]
 
@@ -94,7 +94,7 @@ ENTRIES = (
 def _draw_figure_1(found: Reproduced) -> Any:
     from colabel.plot import accuracy_curves, pyplot
 
-    names = list(dict.fromkeys(data.partition(" ")[0] for data in found.plan.data))
+    names = list(dict.fromkeys(data.partition(" ")[0] for data in found.table.data))
     figure = pyplot().figure(figsize=(5.5 * len(names), 4.0), layout="constrained")
     for part, name in zip(np.atleast_1d(figure.subfigures(1, len(names))), names, strict=True):
         curves: dict[str, dict[float, tuple[float, float]]] = {}
@@ -109,7 +109,7 @@ def _draw_figure_1(found: Reproduced) -> Any:
 
 
 FIGURE_1 = register(
-    Plan(
+    PaperTable(
         name="sml-2011.figure1",
         title="F against the share of features",
         data=DATA,
@@ -152,7 +152,7 @@ def _draw_figure_2(found: Reproduced) -> Any:
 
 
 FIGURE_2 = register(
-    Plan(
+    PaperTable(
         name="sml-2011.figure2",
         title="constraint generation beside exhaustive search, mean over iterations",
         data=("yeast",),

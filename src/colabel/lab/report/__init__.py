@@ -17,8 +17,8 @@ from colabel.lab.files import write_whole
 from colabel.lab.report.latex import render_latex
 from colabel.lab.report.markdown import render_markdown
 from colabel.lab.report.page import render_page
-from colabel.lab.report.reading import Run, read_runs
 from colabel.lab.report.summary_csv import render_csv
+from colabel.lab.runs import Run, read_runs
 
 __all__ = [
     "FORMATS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,6 +15,8 @@ from colabel.plot.names import elide, place_names
 
 __all__ = ["Dot", "Leader", "RankPicture", "Scatter", "draw_ranks", "draw_scatter"]
 
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
 # Pixels, at the size of the page's text.
 CHARACTER, BOLD, LINE = 7.2, 8.3, 22.0
 NAME_WIDTH = 26
@@ -79,7 +81,7 @@ class Scatter:
 
 
 def draw_ranks(standing: Standing) -> RankPicture | None:
-    """Lay out average ranks and the groups that Nemenyi's test does not tell apart."""
+    """Lay out average ranks, and the groups in which Nemenyi's test finds no difference."""
     if standing.nemenyi is None:
         return None
     methods = standing.compared[1]
@@ -123,71 +125,64 @@ def draw_ranks(standing: Standing) -> RankPicture | None:
 
 def draw_scatter(standing: Standing, data: str, *, wide: bool = False) -> Scatter | None:
     """Lay out methods by the time of a fit and a measure on one dataset."""
-    known = [
-        (method, max(place.seconds, LEAST_SECONDS), place.mean)
-        for method in standing.methods
-        if (place := standing.places[data, method]).known and place.seconds == place.seconds
-    ]
+    places = {method: standing.places[data, method] for method in standing.methods}
+    known = {m: p for m, p in places.items() if p.known and p.seconds == p.seconds}
     if len(known) < 2:
         return None
     width, height = (760.0, 400.0) if wide else (380.0, 270.0)
-    frame = 52.0, 12.0, width - 16.0, height - 40.0
-    names = [name for name, *_ in known]
-    seconds = np.array([time for _, time, _ in known])
-    values = np.array([value for *_, value in known])
-    x_low, x_high = _widened(np.log10(seconds), 0.12, 0.5)
-    y_low, y_high = _widened(values, 0.1, 1e-3)
-
-    def across(log_seconds: float) -> float:
-        share = (log_seconds - x_low) / (x_high - x_low)
-        return round(frame[0] + share * (frame[2] - frame[0]), 1)
-
-    def up(value: float) -> float:
-        share = (value - y_low) / (y_high - y_low)
-        return round(frame[3] - share * (frame[3] - frame[1]), 1)
-
-    points = [(across(math.log10(t)), up(float(v))) for t, v in zip(seconds, values, strict=True)]
-    on_front = pareto_front(seconds, values, greater_is_better=standing.upward)
-    short = [elide(name, NAME_WIDTH) for name in names]
-    wide_as = [BOLD if on else CHARACTER for on in on_front]
-    sizes = [(wide * len(name), 13.0) for wide, name in zip(wide_as, short, strict=True)]
+    left, top, right, bottom = frame = 52.0, 12.0, width - 16.0, height - 40.0
+    seconds = np.array([max(place.seconds, LEAST_SECONDS) for place in known.values()])
+    values = np.array([place.mean for place in known.values()])
+    x_ends = _widened(np.log10(seconds), 0.12, 0.5)
+    y_ends = _widened(values, 0.1, 1e-3)
+    across, up = _scale(x_ends, left, right), _scale(y_ends, bottom, top)
+    points = [*zip(map(across, np.log10(seconds)), map(up, values), strict=True)]
+    on_front = [*map(bool, pareto_front(seconds, values, greater_is_better=standing.upward))]
     front = sorted(point for point, on in zip(points, on_front, strict=True) if on)
-    room = frame[0], 0.0, width, frame[3]  # the margins, too
-    labels = place_names(points, sizes, [*on_front], room, lines=_boxes(front))
+    room = left, 0.0, width, bottom  # the margins, too
+    labels = _place_labels([*known], points, on_front, front, room)
+    shown = zip(known, points, on_front, labels, seconds, values, strict=True)
     dots = [
-        Dot(
-            name,
-            point[0],
-            point[1],
-            bool(front),
-            None if label is None else (label[0], label[1] + 10.5, text),
-            float(time),
-            float(value),
-        )
-        for name, point, front, label, text, time, value in zip(
-            names, points, on_front, labels, short, seconds, values, strict=True
-        )
+        Dot(name, at[0], at[1], on, label, float(t), float(v))
+        for name, at, on, label, t, v in shown
     ]
     return Scatter(
         data=data,
         width=width,
         height=height,
         frame=frame,
-        x_ticks=[(across(log), text) for log, text in _time_ticks(x_low, x_high)],
-        y_ticks=[(up(value), f"{value:.4g}") for value in _ticks(y_low, y_high)],
+        x_ticks=[(across(log), text) for log, text in _time_ticks(*x_ends)],
+        y_ticks=[(up(value), f"{value:.4g}") for value in _ticks(*y_ends)],
         dots=dots,
         front=_steps(front),
         words=_front_in_words(dots, data),
     )
 
 
-def _steps(points: list[tuple[float, float]]) -> str:
+def _scale(ends: Point, start: float, stop: float) -> Callable[[float], float]:
+    """Return what maps values between two ends to pixels between two others."""
+    low, high = ends
+    return lambda value: round(start + float(value - low) / (high - low) * (stop - start), 1)
+
+
+def _place_labels(
+    names: list[str], points: list[Point], on_front: list[bool], front: list[Point], room: Box
+) -> list[tuple[float, float, str] | None]:
+    """Return where names begin, and as they are shown; None where there is no room."""
+    short = [elide(name, NAME_WIDTH) for name in names]
+    widths = [BOLD if on else CHARACTER for on in on_front]
+    sizes = [(width * len(name), 13.0) for width, name in zip(widths, short, strict=True)]
+    places = place_names(points, sizes, on_front, room, lines=_boxes(front))
+    return [at and (at[0], at[1] + 10.5, name) for at, name in zip(places, short, strict=True)]
+
+
+def _steps(points: list[Point]) -> str:
     """Return the front as the d of a path: right to the next method, then to its value."""
     path = f"M{points[0][0]} {points[0][1]}" if points else ""
     return path + "".join(f"H{x}V{y}" for _, (x, y) in pairwise(points))
 
 
-def _boxes(points: list[tuple[float, float]]) -> list[tuple[float, float, float, float]]:
+def _boxes(points: list[Point]) -> list[Box]:
     """Return the front as boxes: of its level parts, and of its steps."""
     level = [(x, y - 1, right, y + 1) for (x, y), (right, _) in pairwise(points)]
     steps = [
@@ -196,7 +191,7 @@ def _boxes(points: list[tuple[float, float]]) -> list[tuple[float, float, float,
     return level + steps
 
 
-def _widened(values: np.ndarray, share: float, least: float) -> tuple[float, float]:
+def _widened(values: np.ndarray, share: float, least: float) -> Point:
     low, high = float(values.min()), float(values.max())
     room = max(share * (high - low), least)
     return low - room, high + room
@@ -226,7 +221,7 @@ def _in_words(standing: Standing, groups: list[list[str]]) -> str:
     order = sorted(standing.ranks, key=lambda name: standing.ranks[name])
     ranks = ", ".join(f"{elide(name, 60)} {standing.ranks[name]:.2f}" for name in order)
     same = "; ".join(", ".join(elide(name, 60) for name in group) for group in groups)
-    return f"Average ranks: {ranks}. Not told apart: {same or 'none'}."
+    return f"Average ranks: {ranks}. No difference found: {same or 'none'}."
 
 
 def _front_in_words(dots: Sequence[Dot], data: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from colabel.lab.plans import Reproduced
-from colabel.lab.report.reading import Run
+from colabel.lab.paper_tables import Reproduced
 from colabel.lab.report.reproduced import PaperRow, paper_rows, reproduced
 from colabel.lab.report.standings import Place, Standing, standings
 from colabel.lab.report.text import duration, measure_name, number, short
 from colabel.lab.report.words import describe_paper, describe_standing
+from colabel.lab.runs import Run
 
 __all__ = ["Bold", "Grid", "grids", "overview"]
 
@@ -74,18 +74,18 @@ def overview(runs: Sequence[Run]) -> Grid:
 
 
 def _of_paper(found: Reproduced) -> Grid:
-    plan, rows = found.plan, paper_rows(found)
-    digits = 1 if plan.percent else 4
-    last = ["difference"] if plan.bound is None else ["% of bound", "paper's %"]
+    table, rows = found.table, paper_rows(found)
+    digits = 1 if table.percent else 4
+    last = ["difference"] if table.bound is None else ["% of bound", "paper's %"]
     lines = []
     for row in rows:
         theirs = number(row.theirs, digits) or "not printed"
-        compared = [_difference(row, digits)] if plan.bound is None else _shares(row)
+        compared = [_difference(row, digits)] if table.bound is None else _shares(row)
         time = NOTHING if row.seconds is None else f"{row.seconds:.1f}"
         names = short(row.data), short(row.entry)
         lines.append([*names, _ours(row, digits), theirs, *compared, time])
-    measure = f"{'1 − ' if plan.as_loss else ''}{measure_name(plan.measure)}"
-    caption = f"{plan.title} ({measure}{', per cent' if plan.percent else ''})"
+    measure = f"{'1 − ' if table.as_loss else ''}{measure_name(table.measure)}"
+    caption = f"{table.title} ({measure}{', per cent' if table.percent else ''})"
     head = ["data", "method", "ours", "paper", *last, "fit s"]
     return Grid(caption, describe_paper(rows), head, lines, n_text=2)
 

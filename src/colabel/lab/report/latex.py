@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colabel.lab.report.grids import Bold, Grid, grids
-from colabel.lab.report.reading import Run
-from colabel.lab.report.text import printable, short
+from colabel.lab.report.text import short
+from colabel.lab.runs import Run
+from colabel.messages import printable
 
 __all__ = ["render_latex"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from colabel.lab.failures import list_failures
-from colabel.lab.report.commands import run_command
+from colabel.lab.redo import run_command
 from colabel.lab.report.grids import Bold, Grid, grids, overview
-from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import reproduced
-from colabel.lab.report.text import duration, plural, printable, short
+from colabel.lab.report.text import duration, plural, short
 from colabel.lab.report.words import about_cells, title_of
+from colabel.lab.rows import list_failures
+from colabel.lab.runs import Run
+from colabel.messages import printable
 
 __all__ = ["render_markdown"]
 
@@ -49,7 +50,7 @@ def render_markdown(
 
 
 def _facts(run: Run) -> str:
-    """Say when a run was made, with what, and how long it took."""
+    """Return when a run was made, with what, and how long it took."""
     small = ", the small version (`--quick`)" if run.is_quick else ""
     cells = f"{plural(len(run.rows), 'cell')}, {duration(run.seconds)} of fitting and predicting"
     version = f" with colabel {_text(run.version)}" if run.version != "unknown" else ""
@@ -61,17 +62,17 @@ def _notes(run: Run) -> list[str]:
     found = reproduced(run)
     if found is None:
         return []
-    plan = found.plan
+    table = found.table
     notes = [f"{data} is missing: {reason}" for data, reason in found.missing.items()]
     notes += [
-        f"{name} on {data} is left out: {why}" for (data, name), why in plan.left_out().items()
+        f"{name} on {data} is left out: {why}" for (data, name), why in table.left_out().items()
     ]
     notes += [
         f"{data} stands in for the paper's {theirs}: different data"
-        for data, theirs in plan.stand_ins.items()
-        if data in plan.data
+        for data, theirs in table.stand_ins.items()
+        if data in table.data
     ]
-    return [_text(plan.note), "\n".join(f"- {_text(note)}" for note in notes)]
+    return [_text(table.note), "\n".join(f"- {_text(note)}" for note in notes)]
 
 
 def _failures(run: Run) -> str:
@@ -99,7 +100,7 @@ def _text(text: object) -> str:
 
 
 def _code(text: str) -> str:
-    """Put text in as many backticks as none in it has."""
+    """Return text as code, between more backticks than it has."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * (longest + 1)
     pad = " " if longest else ""

@@ -13,25 +13,23 @@ from typing import Any
 
 import colabel
 from colabel.exceptions import MissingExtraError
-from colabel.lab.failures import list_failures
-from colabel.lab.plans import Reproduced
-from colabel.lab.report.commands import redo_command, run_command
+from colabel.lab.paper_tables import Reproduced
+from colabel.lab.redo import redo_command, run_command
 from colabel.lab.report.drawings import RankPicture, Scatter, draw_ranks, draw_scatter
-from colabel.lab.report.labels import LabelTable, label_tables
-from colabel.lab.report.models import ModelPicture, model_pictures, svg_uri
-from colabel.lab.report.reading import Run
+from colabel.lab.report.kept_files import (
+    LabelTable,
+    ModelPicture,
+    label_tables,
+    model_pictures,
+    svg_uri,
+)
 from colabel.lab.report.reproduced import PaperRow, paper_rows, reproduced
 from colabel.lab.report.standings import Standing, standings
-from colabel.lab.report.text import (
-    duration,
-    measure_name,
-    number,
-    plural,
-    printable,
-    seconds,
-    short,
-)
+from colabel.lab.report.text import duration, measure_name, number, plural, seconds, short
 from colabel.lab.report.words import about_cells, describe_paper, describe_standing, title_of
+from colabel.lab.rows import list_failures
+from colabel.lab.runs import Run
+from colabel.messages import printable
 
 __all__ = ["render_page"]
 

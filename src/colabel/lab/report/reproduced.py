@@ -1,4 +1,4 @@
-"""Ours beside the paper's, from what a run of a plan has left."""
+"""Ours beside the paper's, from what a run of a table has left."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from colabel.lab.compare import summarise
-from colabel.lab.plans import Plan, Reproduced
-from colabel.lab.report.reading import Run
+from colabel.lab.paper_tables import PaperTable, Reproduced
 from colabel.lab.report.standings import is_upward
-from colabel.lab.tables import means_and_spreads
+from colabel.lab.reproduce import reproduced as _reproduced
+from colabel.lab.runs import Run
 
 __all__ = ["PaperRow", "paper_rows", "reproduced"]
 
@@ -52,23 +51,17 @@ class PaperRow:
 
 
 def reproduced(run: Run) -> Reproduced | None:
-    """Return what a run of a plan gave; None where it is none."""
-    plan = run.plan
-    if plan is None:
+    """Return what a run of a table gave; None where it is none."""
+    table = run.table
+    if table is None:
         return None
-    missing = {name: _why_missing(plan, name) for name in plan.data if name not in _present(run)}
-    missing |= dict(plan.unavailable)
+    missing = {name: _why_missing(table, name) for name in table.data if name not in _present(run)}
+    missing |= dict(table.unavailable)
     if run.traces:
         ours: dict[Any, float] = {cell: float(np.mean(v)) for cell, v in run.traces.items()}
         traces = dict(run.traces)
-        return Reproduced(plan, ours, plan.published(), missing, {}, traces=traces)
-    rows = list(run.rows)
-    ours, spread = means_and_spreads(plan, rows)
-    failed = {(row.data, row.method): row.result.status for row in rows if not row.result.ok}
-    times = {
-        cell: mean["fit_seconds"] for cell, mean in summarise(rows).items() if "fit_seconds" in mean
-    }
-    return Reproduced(plan, ours, plan.published(), missing, failed, spread, seconds=times)
+        return Reproduced(table, ours, table.published(), missing, {}, traces=traces)
+    return _reproduced(table, run.rows, missing)
 
 
 def paper_rows(found: Reproduced) -> list[PaperRow]:
@@ -77,31 +70,31 @@ def paper_rows(found: Reproduced) -> list[PaperRow]:
 
 
 def _row(found: Reproduced, cell: tuple[str, str]) -> PaperRow:
-    plan = found.plan
+    table = found.table
     ours, theirs, spread = found.ours.get(cell), found.published.get(cell), found.spread.get(cell)
     difference = None
-    if ours is not None and theirs is not None and cell[0] not in plan.stand_ins:
-        difference = ours - theirs if plan.bound is None else None
+    if ours is not None and theirs is not None and cell[0] not in table.stand_ins:
+        difference = ours - theirs if table.bound is None else None
     return PaperRow(
         *cell,
         ours,
         spread,
         theirs,
         difference,
-        _verdict(plan, difference, spread),
+        _verdict(table, difference, spread),
         found.of_bound(cell),
         found.seconds.get(cell),
         *_reason(found, cell, theirs),
     )
 
 
-def _verdict(plan: Plan, difference: float | None, spread: float | None) -> str:
+def _verdict(table: PaperTable, difference: float | None, spread: float | None) -> str:
     if difference is None:
         return ""
-    last_digit = 0.05 if plan.percent else 0.0005
+    last_digit = 0.05 if table.percent else 0.0005
     if abs(difference) <= max(last_digit, spread or 0.0):
         return "same"
-    upward = is_upward(plan.measure) != plan.as_loss
+    upward = is_upward(table.measure) != table.as_loss
     return "better" if (difference > 0) == upward else "worse"
 
 
@@ -111,13 +104,13 @@ def _reason(found: Reproduced, cell: tuple[str, str], theirs: float | None) -> t
         return found.failed[cell], "failed"
     if cell not in found.ours and data in found.missing:
         return found.missing[data], "no data"
-    left_out = found.plan.left_out()
+    left_out = found.table.left_out()
     if cell not in found.ours and cell in left_out:
         return left_out[cell], "left out"
     if cell not in found.ours:
         return "the run had not come to it", "not yet run"
-    if data in found.plan.stand_ins:
-        theirs_is = found.plan.stand_ins[data]
+    if data in found.table.stand_ins:
+        theirs_is = found.table.stand_ins[data]
         return f"{data} stands in for the paper's {theirs_is}", "different data"
     return ("the paper prints no number", "not printed") if theirs is None else ("", "")
 
@@ -126,5 +119,5 @@ def _present(run: Run) -> set[str]:
     return {*run.data} | {data for data, _ in run.traces}
 
 
-def _why_missing(plan: Plan, name: str) -> str:
-    return plan.unavailable.get(name, "the data were not there when it was run")
+def _why_missing(table: PaperTable, name: str) -> str:
+    return table.unavailable.get(name, "the data were not there when it was run")

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from colabel.exceptions import UnknownNameError
-from colabel.lab.report.reading import Run
 from colabel.lab.report.text import listed, short
 from colabel.lab.rows import Row
+from colabel.lab.runs import Run
 from colabel.lab.statistics import (
     Friedman,
     Nemenyi,
@@ -187,14 +187,14 @@ def standings(run: Run) -> list[Standing]:
 
 def main_measure(run: Run) -> str:
     """Return the measure that is shown first; empty where no cell has any."""
-    if run.plan is not None and run.plan.measure in run.measures:
-        return run.plan.measure
+    if run.table is not None and run.table.measure in run.measures:
+        return run.table.measure
     asked = [str(name) for name in run.about.get("measures") or ()]
     return next((name for name in (*asked, *FIRST, *run.measures) if name in run.measures), "")
 
 
 def is_upward(measure: str) -> bool:
-    """Say whether more of a measure is better; accuracies of label sets have no other name."""
+    """Return whether more of a measure is better, as it is of accuracies of facets."""
     try:
         return get_measure(measure).greater_is_better
     except UnknownNameError:
@@ -202,7 +202,7 @@ def is_upward(measure: str) -> bool:
 
 
 def needs_scores(measure: str) -> bool:
-    """Say whether a measure is of scores, which some methods do not have."""
+    """Return whether a measure is of scores, which some methods do not have."""
     try:
         return get_measure(measure).needs == "scores"
     except UnknownNameError:
@@ -223,8 +223,8 @@ def _place(rows: Sequence[Row], measure: str, run: Run, where: tuple[str, str]) 
         return Place(nan, nan, *counts, why, why.removeprefix("it gives ").removeprefix("it is "))
     if rows:
         return Place(nan, nan, *counts, rows[-1].result.status, "failed")
-    if run.plan is not None and where in run.plan.left_out():
-        return Place(nan, nan, *counts, run.plan.left_out()[where], "left out")
+    if run.table is not None and where in run.table.left_out():
+        return Place(nan, nan, *counts, run.table.left_out()[where], "left out")
     if run.n_missing:
         return Place(nan, nan, *counts, "the run had not come to it", "not yet run")
     return Place(nan, nan, *counts, "it was not asked to run there", "not run")

@@ -6,24 +6,14 @@ import csv
 import io
 from collections.abc import Sequence
 
-from colabel.lab.report.reading import Run
 from colabel.lab.report.standings import standings
+from colabel.lab.runs import Run
 
 __all__ = ["HEAD", "render_csv"]
 
 HEAD = (
-    "run",
-    "data",
-    "method",
-    "measure",
-    "mean",
-    "sd",
-    "average_rank",
-    "published",
-    "fit_seconds",
-    "cells",
-    "failed",
-    "reason",
+    *("run", "data", "method", "measure", "mean", "sd", "average_rank", "published"),
+    *("fit_seconds", "cells", "failed", "reason"),
 )
 
 
@@ -52,13 +42,13 @@ def render_csv(runs: Sequence[Run]) -> str:
 
 
 def _published(run: Run, measure: str) -> dict[tuple[str, str], float]:
-    plan = run.plan
-    if plan is None or plan.measure != measure:
+    table = run.table
+    if table is None or table.measure != measure:
         return {}
     # What was published of other data is no measure of this.
-    theirs = {cell: v for cell, v in plan.published().items() if cell[0] not in plan.stand_ins}
-    values = {cell: v / 100.0 if plan.percent else v for cell, v in theirs.items()}
-    return {cell: 1.0 - v if plan.as_loss else v for cell, v in values.items()}
+    theirs = {cell: v for cell, v in table.published().items() if cell[0] not in table.stand_ins}
+    values = {cell: v / 100.0 if table.percent else v for cell, v in theirs.items()}
+    return {cell: 1.0 - v if table.as_loss else v for cell, v in values.items()}
 
 
 def _number(value: float | None) -> str:

@@ -11,7 +11,6 @@ __all__ = [
     "measure_name",
     "number",
     "plural",
-    "printable",
     "seconds",
     "short",
 ]
@@ -47,7 +46,7 @@ def seconds(value: float | None) -> str:
 
 
 def duration(value: float) -> str:
-    """Put a time in the unit that a person would choose."""
+    """Format a time in days, hours, minutes or seconds."""
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if value >= 2 * size:
             return f"{value / size:.1f} {unit}"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colabel.lab.report.reading import Run
 from colabel.lab.report.reproduced import PaperRow
 from colabel.lab.report.standings import Standing
 from colabel.lab.report.text import listed, measure_name, number, plural, short
+from colabel.lab.runs import Run
 from colabel.lab.statistics import CorrectedTTest, bayesian_signed_rank, corrected_t_test
 from colabel.plot import pareto_front
 
@@ -22,12 +22,12 @@ N_SAMPLES = 10_000  # which leaves an error of half a per cent
 
 
 def title_of(runs: Sequence[Run]) -> str:
-    """Say what was run, as a heading."""
+    """Return what was run, as a heading."""
     if len(runs) > 1:
         return f"{plural(len(runs), 'table')} of results"
     [run] = runs
-    if run.plan is not None:
-        return f"{run.plan.name}: {run.plan.title}"
+    if run.table is not None:
+        return f"{run.table.name}: {run.table.title}"
     many = plural(len(run.methods), "method")
     if len(run.data) == 1:
         return f"{many} on {short(run.data[0])}"
@@ -35,14 +35,14 @@ def title_of(runs: Sequence[Run]) -> str:
 
 
 def about_cells(runs: Sequence[Run]) -> str:
-    """Say how many cells are done, failed and missing."""
+    """Count the cells that are done, failed and missing, in a sentence."""
     n_cells = sum(len(run.rows) for run in runs)
     n_failed = sum(not row.result.ok for run in runs for row in run.rows)
     return count_cells(n_cells, n_failed, sum(run.n_missing for run in runs))
 
 
 def count_cells(n_cells: int, n_failed: int, n_missing: int) -> str:
-    """Say how many cells are there, how many of them have failed, and how many are missing."""
+    """Put numbers of cells in a sentence: all, those that failed, those that are missing."""
     if not n_failed and not n_missing:
         return f"All {plural(n_cells, 'cell')} finished." if n_cells else ""
     parts = [f"{plural(n_cells - n_failed, 'cell')} finished"]
@@ -95,7 +95,7 @@ def _on_one(standing: Standing, data: str) -> str:
 
 
 def _test_on_one(standing: Standing, run: Run, data: str) -> list[str]:
-    """Say whether the two best differ by more than folds do, where there are folds."""
+    """Test whether the two best differ by more than folds do, where there are folds."""
     test = _t_test(run, data, _order(standing, data)[:2], standing.measure)
     if test is None:
         return []
@@ -156,7 +156,7 @@ def _tests(standing: Standing) -> list[str]:
         best = int(np.argmin([*standing.ranks.values()]))
         return [f"{words} (Wilcoxon's test, {_p(p)}{few}).", _in_practice(standing, best)]
     if standing.friedman is None or standing.nemenyi is None:
-        return ["With so few datasets and methods no test can tell them apart."]
+        return ["With so few datasets and methods no test can find a difference."]
     p = standing.friedman.f_p_value
     if p >= 0.05:
         return [f"Friedman's test finds no difference between the methods ({_p(p)})."]
