@@ -43,15 +43,21 @@ LEAST_SECONDS = 0.3
 WARM_ROWS = 60
 # Why the predictions of a method are not what they were.
 EXPLAINED: dict[str, str] = {}
-SETS = [[0, 1, 2, 3], [4, 5, 6, 7]]
+FACETS = [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 def estimator_of(method):
     """Make the estimator of a method, on either side: all that is asked of colabel by name."""
     from colabel.lab import METHODS, make
 
-    sets = {"label_sets": SETS} if METHODS[method].label_sets else None
-    return make(method, sets, seed=0)
+    return make(method, {facets(): FACETS} if getattr(METHODS[method], facets()) else None, seed=0)
+
+
+def facets():
+    """Return what facets are called on either side: a parameter, and a field of the registry."""
+    from colabel.lab import METHODS
+
+    return "facets" if hasattr(METHODS["indep"], "facets") else "label_sets"
 
 
 def problem(data, method):
@@ -60,7 +66,7 @@ def problem(data, method):
 
     X, Y, test = data
     rows = slice(ROWS.get(method))
-    if METHODS[method].label_sets:
+    if getattr(METHODS[method], facets()):
         columns = np.argsort(-Y.sum(axis=0), kind="stable")[:4]
         a, b, c, d = Y[:, columns].T
         Y = np.hstack([np.eye(4, dtype=int)[2 * a + b], np.eye(4, dtype=int)[2 * c + d]])

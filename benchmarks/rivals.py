@@ -37,7 +37,7 @@ from colabel.datasets import load
 from colabel.metrics import hamming_loss, ranking_loss, subset_accuracy
 from colabel.model_selection import IterativeStratifiedKFold
 from colabel.neural._pair_network import Network, Schedule, train
-from colabel.numerics.label_sets import label_sets
+from colabel.numerics.distinct_labelings import distinct_labelings
 
 TREE = DecisionTreeClassifier(min_samples_leaf=2)
 # J48 prunes its trees too; how much is chosen on folds of the training rows.
@@ -223,7 +223,7 @@ def bench_rakel(results, python):
             (_, two), same = best_of_three(clone(model).set_params(n_jobs=2), X, Y, T)
         if not np.array_equal(found, same):
             raise AssertionError("two jobs predict otherwise than one")
-        codes = [label_sets(Y[:, labels].astype(np.int8))[1] for labels in model.labelsets_]
+        codes = [distinct_labelings(Y[:, labels].astype(np.int8))[1] for labels in model.labelsets_]
         fits = [partial(clone(base).fit, X, code) for code in codes]
         alone = min(sum(seconds_each(fit, 1) for fit in fits) for _ in range(3))
         with tempfile.TemporaryDirectory() as folder:

@@ -62,8 +62,8 @@ def joined(first: Walk, second: Walk) -> Walk:
 
 def walk_method(name: str) -> dict[str, Walk]:
     """Follow the second fit of a registered method, and its prediction."""
-    X, Y, label_sets = problem(name)
-    first, second = estimator_of(name, label_sets), estimator_of(name, label_sets)
+    X, Y, facets = problem(name)
+    first, second = estimator_of(name, facets), estimator_of(name, facets)
     first.fit(X, Y).predict(X)
     fit = follow(lambda: second.fit(X, Y))
     predict = follow(lambda: second.predict(X))
@@ -77,16 +77,16 @@ def problem(name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]] | None]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     Y = (X[:, :3] + rng.normal(size=(60, 3)) > 0).astype(int)
-    if not get_method(name)[0].label_sets:
+    if not get_method(name)[0].facets:
         return X, Y, None
     return X, np.column_stack([Y[:, 0], 1 - Y[:, 0], Y[:, 1], 1 - Y[:, 1]]), [[0, 1], [2, 3]]
 
 
-def estimator_of(name: str, label_sets: list[list[int]] | None) -> Any:
+def estimator_of(name: str, facets: list[list[int]] | None) -> Any:
     """Make the estimator of a registered method as ``colabel fit`` does."""
     from colabel.lab.methods import make
 
-    return make(name, None if label_sets is None else {"label_sets": label_sets}, seed=0)
+    return make(name, None if facets is None else {"facets": facets}, seed=0)
 
 
 def walk_compare() -> dict[str, Walk]:

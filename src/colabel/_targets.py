@@ -8,6 +8,7 @@ scipy sparse matrix or array  int8 CSR array                  CSR matrix or arra
 DataFrame                     int8 array, names kept          DataFrame with the names
 1-D, two classes              one column                      1-D, same classes
 1-D, other number of classes  a column per class              1-D, same classes
+(n, S) of classes             facets (``colabel.facets``)     the same, S columns of classes
 ============================  ==============================  =============================
 """
 
@@ -27,14 +28,19 @@ from colabel.messages import warn_user
 
 __all__ = [
     "TargetFormat",
+    "as_array",
+    "as_frame",
     "count_labels",
     "dense_labels",
+    "encode_column",
     "encode_target",
+    "frame_columns",
+    "is_binary",
     "label_columns",
     "warn_of_column_vector",
 ]
 
-Kind = Literal["array", "sparse", "frame", "binary", "multiclass"]
+Kind = Literal["array", "sparse", "frame", "binary", "multiclass", "columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +49,12 @@ class TargetFormat:
 
     Parameters
     ----------
-    kind : {"array", "sparse", "frame", "binary", "multiclass"}
+    kind : {"array", "sparse", "frame", "binary", "multiclass", "columns"}
+        The rows of the table above; a frame of columns of classes has a ``backend``.
     classes : ndarray
-        ``arange(n_labels)`` for label matrices, the sorted classes for 1-D targets.
+        ``arange(n_columns)`` for matrices, the sorted classes for 1-D targets.
     dtype : str
-        Integer (or bool) dtype of predicted label matrices.
+        Integer (or bool) dtype of predicted label matrices; any dtype of columns of classes.
     sparse_array : bool
         Whether sparse predictions are arrays (``csr_array``) or matrices (``csr_matrix``).
     backend : str
@@ -71,7 +78,8 @@ class TargetFormat:
     def restore(self, labels: Any, like: Any = None) -> Any:
         """Return labels (n_samples, n_columns) in the container of ``Y``.
 
-        A pandas frame takes over the index of ``like``, if that is a pandas frame too.
+        Columns of classes are taken as a list of them. A pandas frame takes over the index of
+        ``like``, if that is a pandas frame too.
         """
         if self.kind == "sparse":
             container = sparse.csr_array if self.sparse_array else sparse.csr_matrix
@@ -80,20 +88,26 @@ class TargetFormat:
             return self.classes[labels[:, 0].astype(np.intp)]
         if self.kind == "multiclass":
             return self.classes[np.argmax(labels, axis=1)]
+        if self.kind == "columns":
+            if self.backend:
+                return self._frame(dict(enumerate(labels)), labels, like)
+            return np.column_stack([column.astype(self.dtype) for column in labels])
         labels = labels.astype(self.dtype)
-        return self._frame(labels, like) if self.kind == "frame" else labels
+        return self._frame(labels, labels.T, like) if self.kind == "frame" else labels
 
-    def _frame(self, labels: NDArray, like: Any) -> Any:
+    def _frame(self, values: Any, columns: Any, like: Any) -> Any:
         if self.backend == "pandas":
             import pandas as pd
 
             index = like.index if isinstance(like, pd.DataFrame) else None
-            return pd.DataFrame(labels, columns=list(self.label_names), index=index)
+            frame = pd.DataFrame(values, index=index)
+            frame.columns = pd.Index(list(self.label_names))
+            return frame
         import narwhals as nw
 
         backend: Any = self.backend
-        columns = {name: labels[:, i] for i, name in enumerate(self.label_names)}
-        return nw.from_dict(columns, backend=backend).to_native()
+        named = dict(zip(map(str, self.label_names), columns, strict=True))
+        return nw.from_dict(named, backend=backend).to_native()
 
 
 def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
@@ -111,13 +125,13 @@ def encode_target(Y: Any) -> tuple[Any, TargetFormat]:
         )
     if sparse.issparse(Y):
         return _encode_sparse(Y)
-    frame = _as_frame(Y)
-    array = _as_array(Y if frame is None else frame.to_numpy())
+    frame = as_frame(Y)
+    array = as_array(Y if frame is None else frame.to_numpy())
     if array.ndim == 1:
         return _encode_classes(array)
     if array.ndim != 2:
         raise ValueError(f"Y must have 1 or 2 axes, not {array.ndim}")
-    if array.shape[1] == 1 and not _is_binary(array):
+    if array.shape[1] == 1 and not is_binary(array):
         warn_of_column_vector()
         return _encode_classes(array.ravel())
     if frame is not None:
@@ -158,7 +172,7 @@ def label_columns(Y: Any, labels: Any) -> Iterator[NDArray[np.int8]]:
         yield column
 
 
-def _as_frame(Y: Any) -> Any:
+def as_frame(Y: Any) -> Any:
     """Return a narwhals frame if ``Y`` is a data frame, else None."""
     if isinstance(Y, np.ndarray | list | tuple):
         return None
@@ -171,7 +185,8 @@ def _as_frame(Y: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _as_array(Y: Any) -> NDArray:
+def as_array(Y: Any) -> NDArray:
+    """Return ``Y`` as an array of at least one axis; refuse lists of labels."""
     if isinstance(Y, np.ma.MaskedArray) and np.ma.is_masked(Y):
         raise ValueError("Y is masked in places; colabel cannot learn from missing labels")
     try:
@@ -216,8 +231,7 @@ def _encode_sparse(Y: Any) -> tuple[Any, TargetFormat]:
 
 
 def _encode_frame(Y: Any, frame: Any, array: NDArray) -> tuple[Any, TargetFormat]:
-    backend = str(frame.implementation.value)
-    names = tuple(Y.columns if backend == "pandas" else frame.columns)
+    backend, names = frame_columns(Y, frame)
     if len(set(names)) < len(names):
         raise ValueError("the columns of Y must have different names")
     labels = _binary_matrix(array, names)
@@ -227,29 +241,48 @@ def _encode_frame(Y: Any, frame: Any, array: NDArray) -> tuple[Any, TargetFormat
 
 
 def _encode_classes(y: NDArray) -> tuple[Any, TargetFormat]:
-    if y.dtype == object and all(isinstance(value, bool | np.bool_) for value in y):
-        y = y.astype(bool)
-    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
-        raise ValueError("Input y contains NaN or infinity.")
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    codes = codes.reshape(-1)
+    classes, codes = encode_column(y)
     if len(classes) == 2:
         return codes.astype(np.int8)[:, None], TargetFormat("binary", classes)
     labels = (codes[:, None] == np.arange(len(classes))).astype(np.int8)
     return labels, TargetFormat("multiclass", classes)
 
 
+def encode_column(column: NDArray, name: str = "Input y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted classes of a column of any dtype, and which of them each row has."""
+    if column.dtype.kind == "f" and not np.all(np.isfinite(column)):
+        raise ValueError(f"{name} contains NaN or infinity.")
+    if column.dtype == object and any(value is None or value != value for value in column):
+        raise ValueError(f"{name} has missing classes")
+    kinds = {type(value) for value in column} if column.dtype == object else set()
+    if len(kinds) == 1 and issubclass(next(iter(kinds)), int | float | np.number | np.bool_):
+        column = np.array(column.tolist())
+    try:
+        classes, codes = np.unique(column, return_inverse=True)
+    except TypeError:
+        found = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"{name} must hold classes of one kind, not {found}") from None
+    check_classification_targets(column)
+    return classes, codes.reshape(-1).astype(np.intp)
+
+
+def frame_columns(Y: Any, frame: Any) -> tuple[str, tuple[Any, ...]]:
+    """Return the library of a data frame, and its columns as they are called there."""
+    backend = str(frame.implementation.value)
+    return backend, tuple(Y.columns if backend == "pandas" else frame.columns)
+
+
 def _binary_matrix(array: NDArray, names: Sequence[Any]) -> NDArray[np.int8]:
     _require_labels(array.shape[1])
-    if not _is_binary(array):
+    if not is_binary(array):
         wrong = ~((array == 0) | (array == 1)) | (array.dtype.kind == "c")
         row, column = (int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(_not_binary(array[row, column], row, names[column]))
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
-def _is_binary(array: NDArray) -> bool:
+def is_binary(array: NDArray) -> bool:
+    """Return whether an array holds only 0 and 1."""
     return array.dtype.kind != "c" and bool(np.all((array == 0) | (array == 1)))
 
 

@@ -7,7 +7,7 @@ runs in blocks of rows, so that no score table is larger than a memory budget.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from colabel._parameters import check_choice, check_whole
 from colabel._renamed import RenamedParameters
 from colabel._sklearn import missing_values_named, n_rows, take_rows
-from colabel._targets import dense_labels, encode_target
+from colabel._targets import TargetFormat, dense_labels, encode_target
 from colabel._unchanged import unchanged_on_failure
 from colabel.decoders import BaseDecoder, make_decoder, top_m
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, Pairwise, ScoreTable, Support
 
-__all__ = ["BLOCK_BYTES", "MultiLabelClassifier"]
+__all__ = ["BLOCK_BYTES", "BaseClassifier", "MultiLabelClassifier"]
 
 # A score table built during prediction stays below this size.
 BLOCK_BYTES = 64 * 2**20
@@ -41,23 +41,26 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
-    """Base of colabel's estimators.
+class Target(Protocol):
+    """What ``y`` looked like, so that predictions can be returned the same way."""
 
-    Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
-    unless ``_sparse_labels``) and ``_scores(X) -> ScoreTable``, and state ``_table``, the table
-    they emit, and ``_decoder``, the name of their usual decoder; ``_attractive`` promises that
-    couplings are never negative. Their constructors take ``decoder`` and ``empty``, or they
-    override ``_make_decoder`` and ``_forbids_empty``.
+    @property
+    def classes(self) -> NDArray[Any] | list[NDArray[Any]]:
+        """What ``classes_`` is."""
+
+    def restore(self, labels: Any, like: Any = None) -> Any:
+        """Return encoded labels in the container of ``y``, with the index of ``like``."""
+
+
+class BaseClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
+    """What all of colabel's estimators share: what is checked, and a fit that is whole or nothing.
+
+    Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` as ``_encode`` and ``_prepare`` give
+    it, and may extend ``_check_parameters``.
     """
 
-    _table: ClassVar[type[ScoreTable]] = Modular
-    _decoder: ClassVar[str] = "threshold"
-    _sparse_labels: ClassVar[bool] = False
-    _attractive: ClassVar[bool] = False
-
-    decoder: str | BaseDecoder | None
-    empty: str
+    _target: Target
+    classes_: Any
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit to features ``X`` and labels ``y``; a fit that fails leaves all as it was.
@@ -76,26 +79,59 @@ class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            self._freeze()
             X = self._validate(X, reset=True)
-            labels, self._target = encode_target(y)
+            labels, self._target = self._encode(y)
             check_consistent_length(X, labels)
             self.classes_ = self._target.classes
-            if self._target.label_names:
-                names = [str(name) for name in self._target.label_names]
-                self.label_names_in_ = np.array(names, dtype=object)
-            elif hasattr(self, "label_names_in_"):
-                del self.label_names_in_
-            self.decoder_ = self._make_decoder()
-            reason = self.decoder_.refusal(
-                self._table, attractive=self._attractive, distribution=self._has_joint()
-            )
-            if reason:
-                raise IncompatibleError(reason)
-            labels = labels if self._sparse_labels else dense_labels(labels)
-            self._nonempty = self._forbids_empty(labels, **fit_params)
-            self._fit(X, labels, **fit_params)
+            self._fit(X, self._prepare(labels, **fit_params), **fit_params)
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse constructor arguments that no data could make right."""
+
+    def _encode(self, y: Any) -> tuple[Any, Target]:
+        """Return labels as numbers, and the container that predictions are returned in."""
+        raise NotImplementedError
+
+    def _prepare(self, labels: Any, **fit_params: Any) -> Any:
+        """Settle what depends on the target; return the encoded labels as ``_fit`` takes them."""
+        return labels
+
+    def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
+        """Learn from validated data."""
+        raise NotImplementedError
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        options: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
+        with missing_values_named(self):
+            return validate_data(self, X, accept_sparse="csr", reset=reset, **options)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class MultiLabelClassifier(BaseClassifier):
+    """Base of the estimators that score labelings and decode the scores.
+
+    Subclasses define ``_fit(X, Y, **fit_params)`` with ``Y`` an int8 matrix in {0, 1} (dense,
+    unless ``_sparse_labels``) and ``_scores(X) -> ScoreTable``, and state ``_table``, the table
+    they emit, and ``_decoder``, the name of their usual decoder; ``_attractive`` promises that
+    couplings are never negative. Their constructors take ``decoder`` and ``empty``, or they
+    override ``_make_decoder`` and ``_forbids_empty``.
+    """
+
+    _table: ClassVar[type[ScoreTable]] = Modular
+    _decoder: ClassVar[str] = "threshold"
+    _sparse_labels: ClassVar[bool] = False
+    _attractive: ClassVar[bool] = False
+
+    _target: TargetFormat
+    decoder: str | BaseDecoder | None
+    empty: str
 
     def predict(self, X: Any) -> Any:
         """Predict the labeling that the decoder prefers, in the container of ``y``.
@@ -228,9 +264,28 @@ class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
         scores = self._label_scores(X)
         return scores[:, 0] if self._target.kind == "binary" else scores
 
-    def _fit(self, X: Any, Y: Any, **fit_params: Any) -> None:
-        """Learn from validated data."""
-        raise NotImplementedError
+    def _encode(self, y: Any) -> tuple[Any, TargetFormat]:
+        return encode_target(y)
+
+    def _freeze(self) -> None:
+        """Keep what parameters say of the score table: prediction goes by the fit, not by them."""
+
+    def _prepare(self, labels: Any, **fit_params: Any) -> Any:
+        self._freeze()
+        if self._target.label_names:
+            names = [str(name) for name in self._target.label_names]
+            self.label_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+        self.decoder_ = self._make_decoder()
+        reason = self.decoder_.refusal(
+            self._table, attractive=self._attractive, distribution=self._has_joint()
+        )
+        if reason:
+            raise IncompatibleError(reason)
+        labels = labels if self._sparse_labels else dense_labels(labels)
+        self._nonempty = self._forbids_empty(labels, **fit_params)
+        return labels
 
     def _scores(self, X: Any) -> ScoreTable:
         """Score validated rows."""
@@ -256,11 +311,7 @@ class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
         return np.log(p[np.arange(len(y)), place])
 
     def _check_parameters(self) -> None:
-        """Refuse constructor arguments that no data could make right."""
         check_choice(self.empty, "empty", ("allow", "forbid"))
-
-    def _freeze(self) -> None:
-        """Keep what parameters say of the score table: prediction goes by the fit, not by them."""
 
     def _make_decoder(self) -> BaseDecoder:
         chosen = self._decoder if self.decoder is None else self.decoder
@@ -289,12 +340,6 @@ class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
     @property
     def _n_columns(self) -> int:
         return 1 if self._target.kind == "binary" else len(self._target.classes)
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        options: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": finite}
-        with missing_values_named(self):
-            return validate_data(self, X, accept_sparse="csr", reset=reset, **options)
 
     def _blocks(self, X: Any, decoder: BaseDecoder | None = None) -> Iterator[ScoreTable]:
         for rows in self._row_blocks(X):
@@ -367,9 +412,3 @@ class MultiLabelClassifier(RenamedParameters, ClassifierMixin, BaseEstimator):
         """Probability of each column of the encoded target."""
         p = self.predict_proba(X)
         return p[:, 1:] if self._target.kind == "binary" else p
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
-        return tags

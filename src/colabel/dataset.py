@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from colabel._old_keywords import takes_old_keywords, warn_of_old_name
+
 __all__ = ["Dataset"]
 
 
@@ -30,9 +32,9 @@ class Dataset:
         ``"all"``, ``"train"`` or ``"test"``.
     source : str
         Citation or path.
-    label_sets : mapping of str to tuple of str, or None
-        For data with exclusive label sets: the name of each set, and the names of its labels, of
-        which exactly one is on.
+    facets : mapping of str to tuple of str, or None
+        For data with facets: the name of each, and the names of its labels, of which exactly one
+        is on.
     """
 
     X: Any
@@ -42,7 +44,13 @@ class Dataset:
     name: str = "data"
     split: str = "all"
     source: str = ""
-    label_sets: Mapping[str, tuple[str, ...]] | None = None
+    facets: Mapping[str, tuple[str, ...]] | None = None
+
+    @property
+    def label_sets(self) -> Mapping[str, tuple[str, ...]] | None:
+        """Old name of ``facets``."""
+        warn_of_old_name("label_sets", "facets")
+        return self.facets
 
     def __post_init__(self) -> None:
         if self.X.shape[0] != self.Y.shape[0]:
@@ -84,11 +92,11 @@ class Dataset:
             self.name,
             self.split if split is None else split,
             self.source,
-            self.label_sets,
+            self.facets,
         )
 
     def statistics(self) -> dict[str, float | int]:
-        """Return counts, label cardinality and density, and the number of distinct label sets."""
+        """Return counts, label cardinality and density, and the number of distinct labelings."""
         n, n_labels = self.Y.shape
         n_on = int(self.Y.sum(dtype=np.int64))
         cardinality = n_on / n if n else 0.0
@@ -107,6 +115,9 @@ class Dataset:
             f"Dataset({self.name!r}, split={self.split!r}, {self.n_samples} samples, "
             f"{self.n_features} {kind} features, {self.n_labels} labels)"
         )
+
+
+setattr(Dataset, "__init__", takes_old_keywords(label_sets="facets")(Dataset.__init__))  # noqa: B010
 
 
 def _count_distinct_rows(Y: Any) -> int:

@@ -194,7 +194,7 @@ def test_exclusive_label_sets_are_measured_by_set(run, monkeypatch):
     Y[np.arange(30), rng.integers(0, 3, 30)] = 1
     Y[np.arange(30), rng.integers(3, 6, 30)] = 1
     sets = {"[b]font": HOSTILE[:3], "style": HOSTILE[3:]}
-    data = Dataset(data.X, Y, data.feature_names, HOSTILE, "sets", label_sets=sets)
+    data = Dataset(data.X, Y, data.feature_names, HOSTILE, "sets", facets=sets)
     monkeypatch.setattr("colabel.datasets.load", lambda *args, **kwargs: data)
     monkeypatch.setattr("colabel.lab.splits.load", lambda *args, **kwargs: data)
     assert run("fit", "sets.npz", "-m", "powset", "-o", "m").code == 0

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from colabel.datasets import make_bernoulli_mixture, make_label_sets, make_pairwise
-from colabel.datasets.generators import BernoulliMixtureTruth, LabelSetsTruth, PairwiseTruth
+from colabel.datasets import make_bernoulli_mixture, make_facets, make_pairwise
+from colabel.datasets.generators import BernoulliMixtureTruth, FacetsTruth, PairwiseTruth
 from colabel.datasets.generators._common import draw_rows, labelings, row_blocks
 
 
@@ -39,7 +39,7 @@ MAKERS = {
     "mixture-noisy": lambda **options: make_bernoulli_mixture(60, noise=1.0, **options),
     "pairwise": lambda **options: make_pairwise(60, n_labels=4, **options),
     "pairwise-gibbs": lambda **options: make_pairwise(60, n_labels=16, burn_in=3, **options),
-    "label-sets": lambda **options: make_label_sets(60, **options),
+    "facets": lambda **options: make_facets(60, **options),
 }
 
 
@@ -64,7 +64,7 @@ def test_as_dataset_keeps_data_and_groups(make):
     assert dataset.name == "mine"
     assert dataset.X is data.X
     assert dataset.Y is data.Y
-    assert dataset.label_sets == getattr(data, "label_sets", None)
+    assert dataset.facets == getattr(data, "facets", None)
 
 
 def test_labelings_are_all_distinct_and_numbered_by_their_bits():
@@ -303,15 +303,15 @@ def test_pairwise_one_label_and_too_many_labels_for_the_table():
         big.truth.probabilities(big.X)
 
 
-# Label sets
+# Facets
 
 
 @pytest.mark.parametrize("sizes", [(5, 2), (3, 4, 2), (2, 3, 2, 3)])
 def test_label_set_probabilities_equal_the_slow_product(sizes):
-    data = make_label_sets(4, 3, sizes, dependence=0.6, random_state=2)
+    data = make_facets(4, 3, sizes, dependence=0.6, random_state=2)
     np.testing.assert_allclose(data.probabilities.sum(axis=1), 1, rtol=1e-12)
     truth = data.truth
-    assert truth.set_sizes == sizes
+    assert truth.facet_sizes == sizes
     for x, row in zip(data.X, data.probabilities, strict=True):
         own = [np.exp(w @ x + b) for w, b in zip(truth.weights, truth.bias, strict=True)]
         own = [p / p.sum() for p in own]
@@ -324,8 +324,8 @@ def test_label_set_probabilities_equal_the_slow_product(sizes):
 
 
 def test_label_set_indicators_and_classes_say_the_same():
-    data = make_label_sets(200, set_sizes=(4, 3, 2), random_state=0)
-    assert [len(names) for names in data.label_sets.values()] == [4, 3, 2]
+    data = make_facets(200, facet_sizes=(4, 3, 2), random_state=0)
+    assert [len(names) for names in data.facets.values()] == [4, 3, 2]
     groups = np.split(data.Y, [4, 7], axis=1)
     for s, group in enumerate(groups):
         np.testing.assert_array_equal(group.sum(axis=1), 1)
@@ -333,16 +333,16 @@ def test_label_set_indicators_and_classes_say_the_same():
 
 
 def conditional_mutual_information(data):
-    joint = data.probabilities.reshape(-1, *data.truth.set_sizes)
-    product_of_sets = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
-    ratio = np.where(joint > 0, joint / np.where(joint > 0, product_of_sets, 1), 1)
+    joint = data.probabilities.reshape(-1, *data.truth.facet_sizes)
+    product_of_facets = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    ratio = np.where(joint > 0, joint / np.where(joint > 0, product_of_facets, 1), 1)
     return (joint * np.log(ratio)).sum(axis=(1, 2))
 
 
-def test_label_sets_dependence_grows_from_independent_to_deterministic():
+def test_facets_dependence_grows_from_independent_to_deterministic():
     information = []
     for dependence in (0.0, 0.3, 0.7, 1.0):
-        data = make_label_sets(50, dependence=dependence, random_state=0)
+        data = make_facets(50, dependence=dependence, random_state=0)
         information.append(conditional_mutual_information(data).mean())
         if dependence == 1:
             np.testing.assert_array_equal(
@@ -353,8 +353,8 @@ def test_label_sets_dependence_grows_from_independent_to_deterministic():
     assert (np.diff(information) > 0.01).all()
 
 
-def test_label_sets_frequencies_and_bayes_accuracies_match_the_draws():
-    data = make_label_sets(40000, set_sizes=(3, 2), random_state=1)
+def test_facets_frequencies_and_bayes_accuracies_match_the_draws():
+    data = make_facets(40000, facet_sizes=(3, 2), random_state=1)
     n = len(data.Y)
     combination = data.classes @ [2, 1]
     drawn = np.bincount(combination, minlength=6) / n
@@ -366,12 +366,12 @@ def test_label_sets_frequencies_and_bayes_accuracies_match_the_draws():
     joint = data.probabilities.reshape(-1, 3, 2)
     for s, marginal in enumerate((joint.sum(axis=2), joint.sum(axis=1))):
         hits = (marginal.argmax(axis=1) == data.classes[:, s]).mean()
-        assert abs(hits - data.set_accuracies[s]) < error
-        assert (best == combination).mean() <= data.set_accuracies[s] + error
+        assert abs(hits - data.facet_accuracies[s]) < error
+        assert (best == combination).mean() <= data.facet_accuracies[s] + error
 
 
 def test_every_class_of_a_smaller_set_goes_with_some_class_of_the_first():
-    truth = make_label_sets(2, set_sizes=(7, 3, 2), random_state=0).truth
+    truth = make_facets(2, facet_sizes=(7, 3, 2), random_state=0).truth
     assert [len(set(following)) for following in truth.follows] == [3, 2]
 
 
@@ -391,11 +391,11 @@ def test_every_class_of_a_smaller_set_goes_with_some_class_of_the_first():
         (lambda: make_pairwise(density=2), "density must be a number of at least 0 and at"),
         (lambda: make_pairwise(strength=float("nan")), "strength must be a number of at least 0"),
         (lambda: make_pairwise(n_labels=True), "n_labels must be a whole number"),
-        (lambda: make_label_sets(set_sizes=(3,)), "at least two sets"),
-        (lambda: make_label_sets(set_sizes=(3, 1)), "a set size must be a whole number of at"),
-        (lambda: make_label_sets(set_sizes=(100, 100)), "more than 4096 combinations"),
+        (lambda: make_facets(facet_sizes=(3,)), "at least two facets"),
+        (lambda: make_facets(facet_sizes=(3, 1)), "a facet size must be a whole number of at"),
+        (lambda: make_facets(facet_sizes=(100, 100)), "more than 4096 combinations"),
         (
-            lambda: make_label_sets(dependence=-0.1),
+            lambda: make_facets(dependence=-0.1),
             "dependence must be a number of at least 0 and at most 1",
         ),
     ],
@@ -409,8 +409,8 @@ def test_truths_are_frozen():
     for truth in (
         make_bernoulli_mixture(2, random_state=0).truth,
         make_pairwise(2, random_state=0).truth,
-        make_label_sets(2, random_state=0).truth,
+        make_facets(2, random_state=0).truth,
     ):
-        assert isinstance(truth, BernoulliMixtureTruth | PairwiseTruth | LabelSetsTruth)
+        assert isinstance(truth, BernoulliMixtureTruth | PairwiseTruth | FacetsTruth)
         with pytest.raises(AttributeError):
             truth.bias = 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import instances
-import oracles_label_sets as oracles
+import oracles_facets as oracles
 from colabel.decoders import OnePerSet, make_decoder
 from colabel.scores import Mixture, Support
 
@@ -13,17 +13,17 @@ SETS = {
     5: [[[0, 1], [2, 3, 4]], [[4, 0], [1]], [[3, 1, 0]], {"a": [0, 2], "b": [3, 4]}],
     6: [[[0, 1], [2, 3], [4, 5]], [[5, 4, 3], [0, 1, 2]]],
 }
-CASES = [(n, sets) for n, all_sets in SETS.items() for sets in all_sets]
+CASES = [(n, facets) for n, all_facets in SETS.items() for facets in all_facets]
 
 
 @pytest.mark.parametrize("maker", [instances.modular, instances.mixture, instances.support])
-@pytest.mark.parametrize(("n_labels", "sets"), CASES, ids=str)
-def test_decoding_equals_enumeration(maker, n_labels, sets):
-    members = list(sets.values()) if isinstance(sets, dict) else sets
+@pytest.mark.parametrize(("n_labels", "facets"), CASES, ids=str)
+def test_decoding_equals_enumeration(maker, n_labels, facets):
+    members = list(facets.values()) if isinstance(facets, dict) else facets
     fine = oracles.one_per_set(n_labels, members)
     for seed in range(25):
         scores = maker(seed, n_labels=n_labels)
-        found = OnePerSet(sets).decode(scores)
+        found = OnePerSet(facets).decode(scores)
         for some in members:
             np.testing.assert_array_equal(found.labels[:, some].sum(axis=1), 1)
         best = np.max([scores.value(np.tile(z, (scores.n_samples, 1))) for z in fine], axis=0)
@@ -53,24 +53,24 @@ def test_large_logits_keep_their_digits():
 def test_a_search_cut_short_is_not_certified():
     rng = np.random.default_rng(1)
     table = Mixture(np.zeros((30, 6)), rng.normal(size=(30, 6, 24)))
-    sets = np.arange(24).reshape(6, 4).tolist()
-    short = OnePerSet(sets, max_nodes=6).decode(table)
-    whole = OnePerSet(sets).decode(table)
+    facets = np.arange(24).reshape(6, 4).tolist()
+    short = OnePerSet(facets, max_nodes=6).decode(table)
+    whole = OnePerSet(facets).decode(table)
     assert whole.certified.all()
     assert not short.certified.all()
     assert np.all(short.value <= whole.value)
     assert np.all(short.upper_bound >= whole.value - 1e-12)
 
 
-def test_sets_that_cannot_be_are_refused():
+def test_facets_that_cannot_be_are_refused():
     scores = instances.modular(0, n_labels=3)
-    for sets, reason in (
+    for facets, reason in (
         ([[0, 3]], "0 to 2"),
         ([[0, -1]], "0 to 2"),
         ([[0, 1], [1, 2]], "not share labels"),
         ([[0], []], "is empty"),
-        ([], "at least one set"),
+        ([], "at least one facet"),
     ):
         with pytest.raises(ValueError, match=reason):
-            OnePerSet(sets).decode(scores)
+            OnePerSet(facets).decode(scores)
     assert isinstance(make_decoder("one_per_set"), OnePerSet)

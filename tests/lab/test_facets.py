@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from colabel import BinaryRelevance, IndependentDecomposition, OnePerSetClassifier
 from colabel.cli import main
-from colabel.datasets import Dataset, make_label_sets
+from colabel.datasets import Dataset, make_facets
 from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab import METHODS, compare, make
 from colabel.lab.cell import run_cell
@@ -22,10 +22,10 @@ COLUMNS = {"kind": [0, 1, 2], "age": [3, 4]}
 
 @pytest.fixture(scope="module")
 def data():
-    made = make_label_sets(90, 4, (3, 2), dependence=0.8, random_state=0)
+    made = make_facets(90, 4, (3, 2), dependence=0.8, random_state=0)
     names = tuple("uvwxy")
     sets = {"kind": names[:3], "age": names[3:]}
-    return Dataset(made.X, made.Y, tuple("abcd"), names, "made", label_sets=sets)
+    return Dataset(made.X, made.Y, tuple("abcd"), names, "made", facets=sets)
 
 
 def plain(data):
@@ -33,30 +33,30 @@ def plain(data):
 
 
 def test_an_estimator_for_label_sets_is_told_the_columns(data):
-    assert with_facets(IndependentDecomposition(), data).label_sets == COLUMNS
+    assert with_facets(IndependentDecomposition(), data).facets == COLUMNS
     inside = make_pipeline(StandardScaler(), IndependentDecomposition())
-    assert with_facets(inside, data)[-1].label_sets == COLUMNS
+    assert with_facets(inside, data)[-1].facets == COLUMNS
     search = GridSearchCV(IndependentDecomposition(), {})
-    assert with_facets(search, data).estimator.label_sets == COLUMNS
-    own = IndependentDecomposition(label_sets=[[0, 1, 2], [3, 4]])
-    assert with_facets(own, data).label_sets == [[0, 1, 2], [3, 4]]
+    assert with_facets(search, data).estimator.facets == COLUMNS
+    own = IndependentDecomposition(facets=[[0, 1, 2], [3, 4]])
+    assert with_facets(own, data).facets == [[0, 1, 2], [3, 4]]
     assert with_facets(own, plain(data)) is own
 
 
 def test_any_other_is_held_to_one_label_of_each_set(data):
     held = with_facets(BinaryRelevance(), data)
     assert isinstance(held, OnePerSetClassifier)
-    assert (held.rule, held.label_sets) == ("joint", COLUMNS)
+    assert (held.rule, held.facets) == ("joint", COLUMNS)
     ordinary = BinaryRelevance()
     assert with_facets(ordinary, plain(data)) is ordinary
     assert with_facets(None, plain(data)) is None  # whatever it is, the cell will say
 
 
 def test_without_label_sets_one_sentence_says_so(data):
-    with pytest.raises(ColabelError, match=r"^LabelStacking needs exclusive .* plain has none$"):
+    with pytest.raises(ColabelError, match=r"^LabelStacking needs facets, .* plain has none$"):
         with_facets(make("stacking"), plain(data))
     result = run_cell(lambda: make("dsml"), plain(data), plain(data))
-    assert result.status.startswith("failed: ColabelError: DualSetBoosting needs exclusive")
+    assert result.status.startswith("failed: ColabelError: DualSetBoosting needs facets")
 
 
 @pytest.mark.parametrize("name", [n for n, method in METHODS.items() if method.facets])

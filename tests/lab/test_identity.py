@@ -176,8 +176,8 @@ def test_data_are_what_methods_and_measures_see_of_them():
         small(1e-9),
         small(Y=1 - small().Y),
         small(X=sparse.csr_array(small().X)),
-        small(label_sets={"s": ("u", "v")}),
-        small(label_sets={"t": ("u", "v")}),
+        small(facets={"s": ("u", "v")}),
+        small(facets={"t": ("u", "v")}),
     ]
     assert len({base, *map(hash_data, others)}) == 6
 

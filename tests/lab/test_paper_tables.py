@@ -227,7 +227,7 @@ def test_label_sets_that_exclude_one_another_keep_their_columns(tmp_path, monkey
     sets = {"side": ("u", "v")}
     X = np.random.default_rng(0).normal(size=(40, 2))
     Y = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0]).astype(np.int8)
-    data = Dataset(X, Y, ("a", "b"), ("u", "v"), "pairs", label_sets=sets)
+    data = Dataset(X, Y, ("a", "b"), ("u", "v"), "pairs", facets=sets)
     monkeypatch.setattr(import_module("colabel.lab.reproduce"), "load", lambda name: data)
     plan = a_plan(data=("pairs",), split="holdout:0.5", measure="subset_accuracy")
     reproduce(plan, tmp_path)

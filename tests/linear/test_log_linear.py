@@ -11,7 +11,7 @@ from colabel.linear import log_likelihood, log_linear
 from colabel.linear.eigenbasis import Eigenbasis
 from colabel.linear.log_likelihood import Labelings, Likelihood
 from colabel.linear.log_linear import fit_log_linear, fit_multinomial, label_pairs
-from colabel.numerics.label_sets import label_sets
+from colabel.numerics.distinct_labelings import distinct_labelings
 from linear.oracles_log_linear import crf_objective, numeric_gradient
 from oracles import all_labelings
 
@@ -26,7 +26,7 @@ def problem(seed):
     if seed % 7 == 0:
         X = np.round(X)
     Y = (rng.random((n, n_labels)) < rng.random(n_labels)).astype(np.int8)
-    labelings, code = label_sets(Y)
+    labelings, code = distinct_labelings(Y)
     varies = Y.any(axis=0) & ~Y.all(axis=0)
     if seed % 3 == 0:  # all labelings that agree on the labels with one value
         labelings = all_labelings(n_labels)
@@ -179,7 +179,7 @@ def test_the_gap_tells_the_distance_from_the_optimum():
 def test_small_blocks_give_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(50, 4)), rng.integers(2, size=(50, 3)).astype(np.int8)
-    labelings, code = label_sets(Y)
+    labelings, code = distinct_labelings(Y)
     whole = fit_log_linear(X, code, labelings, tol=1e-12)
     monkeypatch.setattr(log_likelihood, "BLOCK_SCORES", 20)
     monkeypatch.setattr(log_likelihood, "LEAST_ROWS", 3)
@@ -203,7 +203,7 @@ def test_coordinates_do_not_change_the_optimum(monkeypatch):
 def test_features_of_any_scale_reach_the_optimum():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 5)), rng.integers(2, size=(200, 2)).astype(np.int8)
-    labelings, code = label_sets(Y)
+    labelings, code = distinct_labelings(Y)
     unit = 10.0 ** np.array([-6, -3, 0, 3, 6])
     found = fit_log_linear(X * unit, code, labelings, tol=1e-8)
     again = fit_log_linear(X * unit, code, labelings, tol=1e-14, max_iter=20000)
@@ -276,12 +276,12 @@ def test_eigenbasis_of_nothing_is_empty():
 @pytest.mark.parametrize("n_labels", [1, 7, 8, 9, 40])
 def test_label_sets_are_the_unique_rows(n_labels, monkeypatch):
     rng = np.random.default_rng(n_labels)
-    monkeypatch.setattr("colabel.numerics.label_sets.BLOCK_ENTRIES", 3 * n_labels)
+    monkeypatch.setattr("colabel.numerics.distinct_labelings.BLOCK_ENTRIES", 3 * n_labels)
     for n in (1, 2, 50):
         Y = (rng.random((n, n_labels)) < 0.1).astype(np.int8)
         expected, place = np.unique(Y, axis=0, return_inverse=True)
         for labels in (Y, sparse.csr_array(Y)):
-            found, code = label_sets(labels)
+            found, code = distinct_labelings(labels)
             np.testing.assert_array_equal(found, expected)
             np.testing.assert_array_equal(code, place.ravel())
             assert found.dtype == np.int8

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import precision_recall_fscore_support
 
-from colabel.metrics import MEASURES, evaluate, evaluate_labels, label_set_accuracy
+from colabel.metrics import MEASURES, evaluate, evaluate_labels, facet_accuracy
 from metrics.instances_metrics import problem
 
 SET_NAMES = [
@@ -62,19 +62,19 @@ def test_values_are_plain_floats_that_json_takes():
     assert json.loads(json.dumps(table)) == table
 
 
-def test_label_sets_add_their_accuracies():
+def test_facets_add_their_accuracies():
     Y, Z = [[1, 0, 1, 0], [0, 1, 1, 0]], [[1, 0, 0, 1], [0, 1, 1, 0]]
-    names, sets = ["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]
-    table = evaluate(Y, Z, label_sets=sets, label_names=names)
-    accuracies = label_set_accuracy(Y, Z, sets, label_names=names)
+    names, facets = ["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]
+    table = evaluate(Y, Z, facets=facets, label_names=names)
+    accuracies = facet_accuracy(Y, Z, facets, label_names=names)
     assert list(table) == SET_NAMES + list(accuracies)
     assert {name: table[name] for name in accuracies} == accuracies
     frames = (pd.DataFrame(part, columns=names) for part in (Y, Z))
-    assert evaluate(*frames, label_sets=sets) == table
-    with pytest.raises(ValueError, match="label_sets names 'a', which is not one of the 4 labels"):
-        evaluate(Y, Z, label_sets=sets)
-    with pytest.raises(ValueError, match="label_sets must give each set's labels"):
-        evaluate(Y, Z, label_sets=["first", "second"])
+    assert evaluate(*frames, facets=facets) == table
+    with pytest.raises(ValueError, match="facets names 'a', which is not one of the 4 labels"):
+        evaluate(Y, Z, facets=facets)
+    with pytest.raises(ValueError, match="facets must give each facet's labels"):
+        evaluate(Y, Z, facets=["first", "second"])
 
 
 def test_wrong_arguments_are_named_as_the_caller_named_them():

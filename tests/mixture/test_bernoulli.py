@@ -426,7 +426,7 @@ def test_binarize_cuts_numbers_and_other_widths_are_refused():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_distinct_rows_are_those_of_numpy(seed, monkeypatch):
-    monkeypatch.setattr("colabel.numerics.label_sets.BLOCK_ENTRIES", 16)
+    monkeypatch.setattr("colabel.numerics.distinct_labelings.BLOCK_ENTRIES", 16)
     rng = np.random.default_rng(seed)
     n, n_labels = rng.integers(1, 40), rng.integers(1, 20)
     Y = (rng.random((n, n_labels)) < rng.choice([0.02, 0.3])).astype(np.int8)

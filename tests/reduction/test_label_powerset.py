@@ -113,7 +113,7 @@ def test_rows_of_weight_zero_leave_no_label_set_behind(toy):
 
 
 def test_sparse_labels_stay_sparse(monkeypatch):
-    monkeypatch.setattr("colabel.numerics.label_sets.BLOCK_ENTRIES", 2**16)
+    monkeypatch.setattr("colabel.numerics.distinct_labelings.BLOCK_ENTRIES", 2**16)
     n, n_labels = 3000, 8000
     Y = sparse.csr_array((np.ones(n), (np.arange(n), np.arange(n) % 5)), shape=(n, n_labels))
     tracemalloc.start()

@@ -34,7 +34,7 @@ def evaluate(
         dataset.Y,
         prediction,
         scores,
-        label_sets=dataset.label_sets,
+        facets=dataset.facets,
         label_names=dataset.label_names,
     )
     if as_json:

@@ -46,5 +46,5 @@ def _show() -> None:
     console.print(table)
     console.print("\nA suffix adds a decision rule tuned on out-of-fold scores:")
     console.print(", ".join(f"NAME+{rule}" for rule in RULES) + ".", highlight=False)
-    console.print("For exclusive label sets, the rule that chooses a label of each set:")
+    console.print("For data with facets, the rule that chooses a label of each:")
     console.print(", ".join(f"NAME+{rule}" for rule in FACET_RULES) + ".", highlight=False)

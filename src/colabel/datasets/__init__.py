@@ -9,7 +9,7 @@ from colabel.datasets._registry import DataFile, DatasetInfo, list_datasets
 from colabel.datasets.formats import ReadOptions, format_of, read, write
 from colabel.datasets.generators import (
     make_bernoulli_mixture,
-    make_label_sets,
+    make_facets,
     make_pairwise,
 )
 
@@ -27,7 +27,7 @@ __all__ = [
     "load",
     "load_labelled",
     "make_bernoulli_mixture",
-    "make_label_sets",
+    "make_facets",
     "make_pairwise",
     "read",
     "write",

@@ -14,7 +14,7 @@ GENDERS = ("female", "male")
 
 
 def frequency_gender(voice: Dataset) -> Dataset:
-    """Turn the data set ``voice`` into two exclusive label sets: mean frequency and gender.
+    """Turn the data set ``voice`` into two facets: mean frequency and gender.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def _join(parts: list[Dataset], info: DatasetInfo, split: str, paths: list[str])
         info.name,
         split,
         info.citation,
-        first.label_sets,
+        first.facets,
     )
 
 

@@ -60,7 +60,7 @@ class DatasetInfo:
     cardinality : float
         Mean number of labels per sample.
     n_labelsets : int
-        Number of distinct label sets.
+        Number of distinct labelings.
     files : tuple of DataFile
         Everything the dataset needs.
     all, train, test : tuple of str

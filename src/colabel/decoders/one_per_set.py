@@ -1,4 +1,4 @@
-"""The best labeling with exactly one label of each of several sets."""
+"""The best labeling with exactly one label of each of several facets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from colabel._parameters import check_whole
+from colabel._renamed import Renamed, RenamedParameters
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
@@ -18,26 +19,26 @@ from colabel.scores import Mixture, Modular, ScoreTable, Support
 __all__ = ["OnePerSet"]
 
 
-class OnePerSet(BaseDecoder):
-    """Choose the best labeling among those with exactly one label of each set on. Exact.
+class OnePerSet(RenamedParameters, BaseDecoder):
+    """Choose the best labeling among those with exactly one label of each facet on. Exact.
 
     Parameters
     ----------
-    label_sets : sequence or mapping of sequences of int, or None, default=None
-        Columns of the labels of each set; no label is in two. Labels in none are free. ``None`` is
-        one set of all labels.
+    facets : sequence or mapping of sequences of int, or None, default=None
+        Columns of the labels of each facet; no label is in two. Labels in none are free. ``None``
+        is one facet of all labels.
     max_nodes : int, default=1_000_000
         Of a ``Mixture``: options looked at, a sample. A sample that needs more gets the best
         labeling found and an upper bound above its value.
 
     Notes
     -----
-    ``Modular``: the best label of each set, O(n_labels). ``Support``: the best of its labelings
-    that have one label of each set; where none has, each set's most probable label, of value
-    ``-inf``. ``Mixture``: branch and bound over the sets, O(n_components) for an option of a set
-    looked at, at most as many as there are combinations. A labeling that has not one label of each
-    set has the value ``-inf``. Of equals the first label of a set is chosen, and free labels are
-    off.
+    ``Modular``: the best label of each facet, O(n_labels). ``Support``: the best of its labelings
+    that have one label of each facet; where none has, each facet's most probable label, of value
+    ``-inf``. ``Mixture``: branch and bound over the facets, O(n_components) for an option of a
+    facet looked at, at most as many as there are combinations. A labeling that has not one label of
+    each facet has the value ``-inf``. Of equals the first label of a facet is chosen, and free
+    labels are off.
 
     Examples
     --------
@@ -47,11 +48,12 @@ class OnePerSet(BaseDecoder):
     array([[0, 1, 0, 1, 1]], dtype=int8)
     """
 
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"label_sets": "facets"}
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Modular, Mixture, Support)
     exact: ClassVar[bool] = True
 
-    def __init__(self, label_sets: Any = None, max_nodes: int = 1_000_000) -> None:
-        self.label_sets = label_sets
+    def __init__(self, facets: Any = None, max_nodes: int = 1_000_000) -> None:
+        self.facets = facets
         self.max_nodes = max_nodes
 
     def _objective(self, scores: ScoreTable, Z: Labels) -> Floats:
@@ -70,20 +72,20 @@ class OnePerSet(BaseDecoder):
         return Decoded.exact(labels, scores.value(labels))
 
     def _sets(self, n_labels: int) -> list[NDArray[np.intp]]:
-        given = self.label_sets
+        given = self.facets
         if given is None:
             return [np.arange(n_labels)] if n_labels else []
         members = list(given.values()) if isinstance(given, Mapping) else list(given)
         if not members and n_labels:
-            raise ValueError("label_sets must name at least one set")
+            raise ValueError("facets must name at least one facet")
         sets = [np.asarray(some, dtype=np.intp).ravel() for some in members]
         known = np.concatenate([*sets, np.zeros(0, dtype=np.intp)])
         if any(len(some) == 0 for some in sets):
-            raise ValueError("a label set is empty: it can have no label on")
+            raise ValueError("a facet is empty: it can have no label on")
         if np.any((known < 0) | (known >= n_labels)):
-            raise ValueError(f"label_sets must hold numbers of labels, 0 to {n_labels - 1}")
+            raise ValueError(f"facets must hold numbers of labels, 0 to {n_labels - 1}")
         if len(np.unique(known)) < len(known):
-            raise ValueError("label_sets must not share labels")
+            raise ValueError("facets must not share labels")
         return sets
 
 
@@ -138,7 +140,7 @@ def _others(log_off: Floats) -> Floats:
 def _decode_mixture(
     scores: Mixture, sets: list[NDArray[np.intp]], free: NDArray[np.intp], max_nodes: int
 ) -> Decoded:
-    """Options are the labels of a set, the others of it being off; of a free label off and on."""
+    """Options are the labels of a facet, the others of it being off; of a free label off and on."""
     from colabel._kernels.set_mixture import best_choices
 
     on, off = log_expit(scores.logits), log_expit(-scores.logits)

@@ -117,7 +117,7 @@ def run_cell(
         scores = scores_of(estimator, test.X, test.n_labels)
         predicted = seconds_of_work()
         measures = evaluate(
-            test.Y, prediction, scores, label_sets=test.label_sets, label_names=test.label_names
+            test.Y, prediction, scores, facets=test.facets, label_names=test.label_names
         )
         files = pack(keep, estimator, prediction, scores, test)
     except Exception as error:  # the run goes on, and the reason is kept

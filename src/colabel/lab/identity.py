@@ -47,8 +47,8 @@ def digest(description: Any) -> str:
 def hash_data(data: Dataset) -> str:
     """Return the hash of what a method and the measures see of a dataset; O(size of the data)."""
     parts = [_hash_array(data.X), _hash_array(data.Y)]
-    if data.label_sets is not None:
-        parts.append(describe([data.label_names, data.label_sets]))
+    if data.facets is not None:
+        parts.append(describe([data.label_names, data.facets]))
     return digest(parts)
 
 

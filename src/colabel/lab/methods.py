@@ -17,7 +17,7 @@ from colabel.datasets import Dataset
 from colabel.exceptions import ColabelError, UnknownNameError
 from colabel.lab.registry import METHODS, Method
 from colabel.messages import unknown_name, warn_user
-from colabel.metrics import set_columns
+from colabel.metrics import facet_columns
 from colabel.model_selection import RULES, TunedThreshold
 
 __all__ = [
@@ -74,7 +74,7 @@ def make(name: str, params: Mapping[str, Any] | None = None, seed: int | None = 
     if "estimator" in estimator.get_params(deep=False) and estimator.estimator is None:
         estimator.set_params(estimator=estimator._inner())
     if rule in FACET_RULES:
-        from colabel.labelsets import OnePerSetClassifier
+        from colabel.facets import OnePerSetClassifier
 
         estimator = OnePerSetClassifier(estimator, rule=rule)
     elif rule is not None:
@@ -96,7 +96,7 @@ def with_facets(estimator: Any, data: Dataset) -> Any:
     Parameters
     ----------
     estimator : estimator, not fitted
-        One that has the parameter ``label_sets``, itself or inside, gets the columns of each facet,
+        One that has the parameter ``facets``, itself or inside, gets the columns of each facet,
         unless it has them already.
     data : Dataset
 
@@ -112,22 +112,22 @@ def with_facets(estimator: Any, data: Dataset) -> Any:
         If the estimator needs facets and the data has none.
     """
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    keys = [key for key in known if key.rpartition("__")[2] == "label_sets"]
+    keys = [key for key in known if key.rpartition("__")[2] == "facets"]
     outermost = min(keys, key=lambda key: key.count("__"), default=None)
     if outermost is not None and known[outermost] is not None:
         return estimator
-    if data.label_sets is None:
+    if data.facets is None:
         if outermost is None:
             return estimator
         raise ColabelError(
-            f"{type(estimator).__name__} needs exclusive label sets, of each of which one label is "
+            f"{type(estimator).__name__} needs facets, sets of labels of each of which one is "
             f"on, and {data.name} has none"
         )
-    from colabel.labelsets import OnePerSetClassifier
+    from colabel.facets import OnePerSetClassifier
 
-    columns = set_columns(data.label_sets, data.n_labels, data.label_names)
+    columns = facet_columns(data.facets, data.n_labels, data.label_names)
     if outermost is None:
-        return OnePerSetClassifier(estimator, label_sets=columns)
+        return OnePerSetClassifier(estimator, facets=columns)
     return estimator.set_params(**{outermost: columns})
 
 

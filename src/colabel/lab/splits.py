@@ -87,12 +87,12 @@ def list_folds(
     """
     if split == "official":
         train, test = load_data(name, split="train"), load_data(name, split="test")
-        sets = tuple(test.label_sets or ())
+        sets = tuple(test.facets or ())
         parts, hashed = (train, test), _hash_once(train, test)
         return [Fold(name, split, seed, 0, sets, parts, None, hashed) for seed in seeds]
     data = load_data(name)
     nothing, whole = np.zeros(data.n_samples), (data,)
-    sets, hashed = tuple(data.label_sets or ()), _hash_once(data)
+    sets, hashed = tuple(data.facets or ()), _hash_once(data)
     return [
         Fold(name, split, seed, number, sets, whole, rows, hashed)
         for seed in seeds

@@ -75,4 +75,4 @@ def _problem(
         Y = (of_set == of_set.max(axis=2, keepdims=True)).reshape(N_ROWS, n_labels)
         sets = {names[k]: names[k : k + N_CLASSES] for k in range(0, n_labels, N_CLASSES)}
     features = tuple(f"feature {k}" for k in range(X.shape[1]))
-    return Dataset(X, Y.astype(np.int8), features, names, label_sets=sets)
+    return Dataset(X, Y.astype(np.int8), features, names, facets=sets)

@@ -2,7 +2,7 @@
 
 from colabel._measure_names import MEASURE_NAMES
 from colabel.metrics._evaluate import evaluate, evaluate_labels
-from colabel.metrics._label_sets import label_set_accuracy, set_columns
+from colabel.metrics._facets import facet_accuracy, facet_columns
 from colabel.metrics._propensity import (
     propensities,
     propensity_scored_ndcg_at_k,
@@ -31,11 +31,12 @@ __all__ = [
     "evaluate",
     "evaluate_labels",
     "f1_score",
+    "facet_accuracy",
+    "facet_columns",
     "fbeta_score",
     "get_measure",
     "hamming_loss",
     "jaccard_score",
-    "label_set_accuracy",
     "log_likelihood",
     "lrap",
     "make_scorer",
@@ -49,6 +50,5 @@ __all__ = [
     "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall_score",
-    "set_columns",
     "subset_accuracy",
 ]

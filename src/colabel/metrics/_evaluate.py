@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from colabel._measure_names import LABEL_MEASURES, RANKING_MEASURES
+from colabel._old_keywords import takes_old_keywords
 from colabel.metrics._counts import Counts, count_labels
+from colabel.metrics._facets import facet_accuracies, facet_columns
 from colabel.metrics._inputs import (
     as_scores,
     as_weights,
@@ -17,7 +19,6 @@ from colabel.metrics._inputs import (
     column_names,
     label_pair,
 )
-from colabel.metrics._label_sets import set_accuracies, set_columns
 from colabel.metrics._order import Order, by_rows
 from colabel.metrics._ratios import (
     average_ratio,
@@ -34,13 +35,14 @@ from colabel.metrics._top_k import discounted
 __all__ = ["evaluate", "evaluate_labels"]
 
 
+@takes_old_keywords(label_sets="facets")
 def evaluate(
     Y: Any,
     prediction: Any,
     scores: Any = None,
     *,
     sample_weight: Any = None,
-    label_sets: Any = None,
+    facets: Any = None,
     label_names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Measure a prediction in every way the field reports.
@@ -53,11 +55,10 @@ def evaluate(
         The higher, the more likely; with them the ranking measures are added.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each sample counts; not negative.
-    label_sets : mapping or sequence, default=None
-        Exclusive label sets, as in :func:`label_set_accuracy`; with them the accuracy of each set
-        and of all is added.
+    facets : mapping or sequence, default=None
+        As in :func:`facet_accuracy`; with them the accuracy of each facet and of all is added.
     label_names : sequence of str, default=None
-        The labels' names in column order, for label sets given by name; by default those of the
+        The labels' names in column order, for facets given by name; by default those of the
         data frame ``Y``.
 
     Returns
@@ -66,7 +67,7 @@ def evaluate(
         ``subset_accuracy``, ``hamming_loss``, ``example_f1``, ``micro_f1``, ``macro_f1``,
         ``example_jaccard``; with scores also ``precision_at_1``, ``precision_at_3``,
         ``precision_at_5``, ``ndcg_at_5``, ``ranking_loss``, ``coverage``, ``one_error``,
-        ``lrap``; with label sets also ``accuracy_<set>`` and ``accuracy_all``.
+        ``lrap``; with facets also ``accuracy_<facet>`` and ``accuracy_all``.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def evaluate(
     names = column_names(Y) if label_names is None else label_names
     labels, predicted = label_pair(Y, prediction, ("Y", "prediction"))
     weights = as_weights(sample_weight, labels.shape[0])
-    columns = None if label_sets is None else set_columns(label_sets, labels.shape[1], names)
+    columns = None if facets is None else facet_columns(facets, labels.shape[1], names)
     table = _set_table(count_labels(labels, predicted, weights))
     if scores is not None:
         check_same_columns(Y, scores, "Y", "scores")
@@ -86,7 +87,7 @@ def evaluate(
         check_same_shape(labels, values, "Y", "scores")
         table |= _ranking_table(labels, values, weights)
     if columns is not None:
-        table |= set_accuracies(labels, predicted, columns, weights)
+        table |= facet_accuracies(labels, predicted, columns, weights)
     return table
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, logsumexp
 
-from colabel.numerics.label_sets import first_of_each
+from colabel.numerics.distinct_labelings import first_of_each
 
 __all__ = [
     "Fitted",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colabel._sklearn import n_rows, one_score_per_class
 from colabel.decoders import BaseDecoder
-from colabel.numerics.label_sets import label_sets
+from colabel.numerics.distinct_labelings import distinct_labelings
 from colabel.reduction._base import ReductionClassifier
 from colabel.reduction._logistic import BatchLogisticRegression
 from colabel.scores import Support
@@ -81,7 +81,7 @@ class LabelPowerset(ReductionClassifier):
         return BatchLogisticRegression(tol=TOL)
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
-        self.labelings_, code = label_sets(Y)
+        self.labelings_, code = distinct_labelings(Y)
         if self._nonempty and not self.labelings_.any():
             raise ValueError(
                 "empty='forbid' leaves nothing to predict: no training row has a label"

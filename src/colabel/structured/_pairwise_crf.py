@@ -20,7 +20,7 @@ from colabel.decoders import BaseDecoder
 from colabel.linear.log_likelihood import LogLinearFit
 from colabel.linear.log_linear import fit_log_linear, label_pairs
 from colabel.messages import warn_user
-from colabel.numerics.label_sets import label_sets
+from colabel.numerics.distinct_labelings import distinct_labelings
 from colabel.numerics.magnitude import check_magnitude
 from colabel.scores import Pairwise, Support
 
@@ -148,7 +148,7 @@ class PairwiseCRF(WeightedClassifier):
         if weight is not None:
             rows = np.flatnonzero(weight)
             X, Y, weight = X[rows], Y[rows], weight[rows]
-        self.labelings_, code = self._list(*label_sets(Y))
+        self.labelings_, code = self._list(*distinct_labelings(Y))
         if self._nonempty and not self.labelings_.any():
             raise ValueError(
                 "empty='forbid' leaves nothing to predict: no training row has a label"

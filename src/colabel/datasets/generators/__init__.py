@@ -1,10 +1,10 @@
 """Synthetic multi-label data whose true distribution is known."""
 
 from colabel.datasets.generators._common import Generated
-from colabel.datasets.generators._label_sets import (
-    LabelSetsData,
-    LabelSetsTruth,
-    make_label_sets,
+from colabel.datasets.generators._facets import (
+    FacetsData,
+    FacetsTruth,
+    make_facets,
 )
 from colabel.datasets.generators._mixture import (
     BernoulliMixtureData,
@@ -16,12 +16,12 @@ from colabel.datasets.generators._pairwise import PairwiseData, PairwiseTruth, m
 __all__ = [
     "BernoulliMixtureData",
     "BernoulliMixtureTruth",
+    "FacetsData",
+    "FacetsTruth",
     "Generated",
-    "LabelSetsData",
-    "LabelSetsTruth",
     "PairwiseData",
     "PairwiseTruth",
     "make_bernoulli_mixture",
-    "make_label_sets",
+    "make_facets",
     "make_pairwise",
 ]

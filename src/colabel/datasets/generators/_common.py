@@ -41,7 +41,7 @@ class Generated:
             self._label_names(),
             name,
             source="generated",
-            label_sets=getattr(self, "label_sets", None),
+            facets=getattr(self, "facets", None),
         )
 
     def _label_names(self) -> tuple[str, ...]:

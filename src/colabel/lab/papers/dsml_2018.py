@@ -19,7 +19,7 @@ from colabel.datasets import load
 from colabel.lab.methods import METHODS, make, with_facets
 from colabel.lab.paper_tables import Entry, PaperTable, Reproduced, register
 from colabel.lab.splits import list_folds
-from colabel.metrics import label_set_accuracy
+from colabel.metrics import facet_accuracy
 from colabel.neural import RBFNetwork
 
 __all__ = ["BASES", "FIGURE_3", "TABLE_2", "TABLE_3"]
@@ -237,7 +237,7 @@ def trace_rounds(
             params = {"estimator": network(), "n_rounds": n_rounds, "B": B, "reuse": reuse}
             model = with_facets(make("dsml", params, seed), train).fit(train.X, train.Y)
             stages = [
-                label_set_accuracy(test.Y, found, test.label_sets, label_names=test.label_names)
+                facet_accuracy(test.Y, found, test.facets, label_names=test.label_names)
                 for found in model.staged_predict(test.X)
             ]
             stages += [stages[-1]] * (n_rounds - len(stages))

@@ -1,11 +1,11 @@
-"""A distribution over the classes of several sets whose couplings form a tree.
+"""A distribution over the classes of several facets whose couplings form a tree.
 
     log p(c) = sum_s t_s u_s(c_s) + sum over edges (s, r) of theta_sr(c_s, c_r) - log Z
 
 with ``u`` the log-probabilities of separate classifiers. On a tree the best combination, all
 marginals and the normaliser are found exactly, by messages from the leaves to the root and back:
-O(sum of products of the sizes of joined sets) a sample. Two sets are joined by one edge, and the
-tree is all there is.
+O(sum of products of the sizes of joined facets) per sample. Two facets are joined by one edge, and
+the tree is all there is.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class TreeCoupling:
     Parameters
     ----------
     edges : list of (int, int)
-        A child and its parent; a set is the child of one edge at most, and an edge comes after
+        A child and its parent; a facet is the child of one edge at most, and an edge comes after
         those of which its child is the parent.
-    temperatures : ndarray of shape (n_sets,)
+    temperatures : ndarray of shape (n_facets,)
     couplings : list of ndarray of shape (n_classes of the child, n_classes of the parent)
     """
 
@@ -50,11 +50,11 @@ class TreeCoupling:
 
     @property
     def root(self) -> int:
-        """The set that is no child."""
+        """The facet that is no child."""
         return self.edges[-1][1] if self.edges else 0
 
     def decode(self, log_p: Sequence[Floats]) -> Codes:
-        """Return the most probable combination of each sample: (n_samples, n_sets)."""
+        """Return the most probable combination of each sample: (n_samples, n_facets)."""
         beliefs = self._unary(log_p)
         for (child, parent), theta in zip(self.edges, self.couplings, strict=True):
             beliefs[parent] += np.max(beliefs[child][:, :, None] + theta, axis=1)
@@ -74,7 +74,7 @@ class TreeCoupling:
         return np.asarray(total)
 
     def marginals(self, log_p: Sequence[Floats]) -> tuple[Floats, list[Floats], list[Floats]]:
-        """Return ``log Z`` (n_samples,), log-marginals of sets, and marginals of joined pairs."""
+        """Return ``log Z`` (n_samples,), log-marginals of facets, and marginals of joined pairs."""
         beliefs = self._unary(log_p)
         messages = []
         for (child, parent), theta in zip(self.edges, self.couplings, strict=True):
@@ -105,24 +105,24 @@ def fit_coupling(
     Parameters
     ----------
     log_p : sequence of ndarray of shape (n_samples, n_classes)
-        Finite log-probabilities of each set, of rows that their classifiers have not seen.
-    codes : ndarray of shape (n_samples, n_sets)
+        Finite log-probabilities of each facet, of rows that their classifiers have not seen.
+    codes : ndarray of shape (n_samples, n_facets)
     weight : ndarray of shape (n_samples,), positive
     edges : list of (int, int)
     penalty : float, positive
     """
-    n, n_sets = codes.shape
+    n, n_facets = codes.shape
     shapes = [(log_p[s].shape[1], log_p[r].shape[1]) for s, r in edges]
-    ends = np.cumsum([n_sets, *(a * b for a, b in shapes)])
+    ends = np.cumsum([n_facets, *(a * b for a, b in shapes)])
     seen = [part[np.arange(n), codes[:, s]] for s, part in enumerate(log_p)]
     pairs_seen = zip(edges, shapes, strict=True)
     counts = [_count(codes[:, [s, r]], weight, shape) for (s, r), shape in pairs_seen]
-    centre = np.concatenate([np.ones(n_sets), np.zeros(ends[-1] - n_sets)])
+    centre = np.concatenate([np.ones(n_facets), np.zeros(ends[-1] - n_facets)])
 
     def model(z: Floats) -> TreeCoupling:
-        parts = np.split(z[n_sets:], ends[1:-1] - n_sets) if edges else []
+        parts = np.split(z[n_facets:], ends[1:-1] - n_facets) if edges else []
         thetas = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-        return TreeCoupling(edges, z[:n_sets], thetas)
+        return TreeCoupling(edges, z[:n_facets], thetas)
 
     def objective(z: Floats) -> tuple[float, Floats]:
         now = model(z)
@@ -149,20 +149,20 @@ def fit_coupling(
 
 
 def spanning_tree(codes: Codes, sizes: Sequence[int], weight: Floats) -> list[Edge]:
-    """Join the sets by the tree of most mutual information (Chow and Liu 1968), leaves first."""
-    n_sets = codes.shape[1]
+    """Join the facets by the tree of most mutual information (Chow and Liu 1968), leaves first."""
+    n_facets = codes.shape[1]
     inside, edges = [0], []
 
     def information(s: int, r: int) -> float:
         return _information(codes[:, [s, r]], weight, (sizes[s], sizes[r]))
 
-    gain = {(s, 0): information(s, 0) for s in range(1, n_sets)}
-    while len(inside) < n_sets:
+    gain = {(s, 0): information(s, 0) for s in range(1, n_facets)}
+    while len(inside) < n_facets:
         s, r = max(gain, key=lambda edge: (gain[edge], -edge[0], -edge[1]))
         edges.append((s, r))
         inside.append(s)
         gain = {edge: value for edge, value in gain.items() if edge[0] != s}
-        for other in set(range(n_sets)).difference(inside):
+        for other in set(range(n_facets)).difference(inside):
             gain[other, s] = information(other, s)
     return edges[::-1]
 

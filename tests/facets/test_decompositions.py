@@ -12,8 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from colabel.datasets import make_label_sets
-from colabel.labelsets import (
+from colabel.datasets import make_facets
+from colabel.facets import (
     CooccurrenceDecomposition,
     CoupledSets,
     DualSetBoosting,
@@ -25,7 +25,7 @@ from colabel.reduction import BinaryRelevance, LabelPowerset
 
 
 def data(seed=0, n=120, sizes=(4, 2), **options):
-    made = make_label_sets(n, 5, sizes, random_state=seed, **options)
+    made = make_facets(n, 5, sizes, random_state=seed, **options)
     return made.X, made.classes + 10  # not 0 and 1
 
 
@@ -55,7 +55,7 @@ def test_a_fit_that_fails_loses_nothing(model):
     np.testing.assert_array_equal(model.predict(X), classes)
 
 
-def test_independent_sets_are_separate_classifiers():
+def test_independent_facets_are_separate_classifiers():
     X, Y = data(1)
     model = IndependentDecomposition(GaussianNB()).fit(X, Y)
     for s in range(2):
@@ -170,14 +170,14 @@ def test_a_joint_table_agrees_with_predictions_of_one_set(model):
 def test_unused_columns_of_an_indicator_are_never_predicted(model):
     X, Y = data(7)
     labels = np.hstack([np.eye(6, dtype=int)[Y[:, 0] - 10], np.eye(2, dtype=int)[Y[:, 1] - 10]])
-    sets = {"a": range(6), "b": (6, 7)}
-    model.set_params(label_sets=sets).fit(X, labels)
+    facets = {"a": range(6), "b": (6, 7)}
+    model.set_params(facets=facets).fit(X, labels)
     found = model.predict(X)
     np.testing.assert_array_equal(found[:, :6].sum(axis=1), 1)
     np.testing.assert_array_equal(found[:, 6:].sum(axis=1), 1)
     assert not found[:, 4:6].any()
     assert model.predict_proba(X).shape == (120, 8)
-    model.set_params(label_sets=None)
+    model.set_params(facets=None)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_what_cannot_be_right_is_refused():
     for model, reason in (
         (IndependentDecomposition("tree"), "must be a scikit-learn classifier"),
         (LabelStacking(search="best"), "search must be 'greedy' or 'exact'"),
-        (LabelStacking(order=[0, 0]), "each of the sets 0 to 1 once"),
+        (LabelStacking(order=[0, 0]), "each of the facets 0 to 1 once"),
         (OnePerSetClassifier(BinaryRelevance(), rule="x"), "rule must be"),
         (OnePerSetClassifier(None), "multi-label classifier with"),
         (CoupledSets(n_folds=1), "n_folds must be a whole number of at least 2"),

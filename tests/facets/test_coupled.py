@@ -1,4 +1,4 @@
-"""Coupled sets: messages on a tree against enumeration, and what the coupling learns."""
+"""Coupled facets: messages on a tree against enumeration, and what the coupling learns."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import oracles_label_sets as oracles
-from colabel.datasets import make_label_sets
-from colabel.labelsets import CoupledSets, IndependentDecomposition, OnePerSetClassifier
-from colabel.labelsets import _coupling as coupling
-from colabel.labelsets._coupling import TreeCoupling, fit_coupling, spanning_tree
+import oracles_facets as oracles
+from colabel.datasets import make_facets
+from colabel.facets import CoupledSets, IndependentDecomposition, OnePerSetClassifier
+from colabel.facets import _coupling as coupling
+from colabel.facets._coupling import TreeCoupling, fit_coupling, spanning_tree
 from colabel.mixture import ConditionalBernoulliMixture
 from colabel.reduction import BinaryRelevance, LabelPowerset
 
@@ -68,7 +68,7 @@ def test_the_gradient_is_that_of_the_objective(edges, monkeypatch):
         assert check_grad(value, slope, z) < 1e-4 * (1 + np.abs(slope(z)).max())
 
 
-def test_the_tree_joins_the_sets_that_know_most_of_one_another():
+def test_the_tree_joins_the_facets_that_know_most_of_one_another():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 500)
     b = np.where(rng.random(500) < 0.9, a, rng.integers(0, 3, 500))
@@ -107,7 +107,7 @@ def test_a_weight_is_so_many_rows(edges):
 def test_dependence_is_learned_and_used():
     gains = []
     for seed in range(4):
-        data = make_label_sets(1500, 6, (4, 4), dependence=0.8, random_state=seed)
+        data = make_facets(1500, 6, (4, 4), dependence=0.8, random_state=seed)
         X, Y = data.X, data.classes + 10
         coupled = CoupledSets(random_state=0).fit(X[:500], Y[:500])
         alone = IndependentDecomposition().fit(X[:500], Y[:500])
@@ -116,10 +116,10 @@ def test_dependence_is_learned_and_used():
     assert np.mean(gains) > 0.02
 
 
-def test_independent_sets_lose_nothing():
+def test_independent_facets_lose_nothing():
     gains = []
     for seed in range(5):
-        data = make_label_sets(1500, 6, (3, 3), dependence=0.0, random_state=seed)
+        data = make_facets(1500, 6, (3, 3), dependence=0.0, random_state=seed)
         X, Y = data.X, data.classes + 10
         coupled = CoupledSets(random_state=0).fit(X[:500], Y[:500])
         alone = IndependentDecomposition().fit(X[:500], Y[:500])
@@ -127,8 +127,8 @@ def test_independent_sets_lose_nothing():
     assert np.mean(gains) > -0.01
 
 
-def test_many_sets_cost_no_more_than_their_pairs():
-    data = make_label_sets(300, 5, (2,) * 11, dependence=0.8, random_state=0)
+def test_many_facets_cost_no_more_than_their_pairs():
+    data = make_facets(300, 5, (2,) * 11, dependence=0.8, random_state=0)
     model = CoupledSets(LogisticRegression(), random_state=0).fit(data.X, data.classes + 10)
     assert len(model.coupling_.edges) == 10
     p = model.predict_joint(data.X[:3])
@@ -147,7 +147,7 @@ def test_many_sets_cost_no_more_than_their_pairs():
     ids=["Modular", "Support", "Mixture"],
 )
 def test_the_adapter_finds_the_best_combination_of_any_table(estimator):
-    data = make_label_sets(150, 4, (3, 2), dependence=0.7, random_state=1)
+    data = make_facets(150, 4, (3, 2), dependence=0.7, random_state=1)
     Y = data.classes + 10
     model = OnePerSetClassifier(estimator).fit(data.X, Y)
     found = model.predict(data.X)
@@ -159,7 +159,7 @@ def test_the_adapter_finds_the_best_combination_of_any_table(estimator):
 
 
 def test_the_arg_max_of_each_set_is_the_rule_of_the_paper():
-    data = make_label_sets(150, 4, (3, 2), dependence=0.7, random_state=2)
+    data = make_facets(150, 4, (3, 2), dependence=0.7, random_state=2)
     model = OnePerSetClassifier(LabelPowerset(), rule="argmax").fit(data.X, data.classes + 10)
     scores = model.estimator_.decision_function(data.X)
     expected = np.column_stack([scores[:, :3].argmax(axis=1), scores[:, 3:].argmax(axis=1)])
@@ -169,7 +169,7 @@ def test_the_arg_max_of_each_set_is_the_rule_of_the_paper():
 def test_an_estimator_without_a_table_is_decided_by_its_scores():
     from sklearn.multioutput import MultiOutputClassifier
 
-    data = make_label_sets(150, 4, (3, 2), random_state=3)
+    data = make_facets(150, 4, (3, 2), random_state=3)
     model = OnePerSetClassifier(MultiOutputClassifier(LogisticRegression()))
     same = OnePerSetClassifier(BinaryRelevance(LogisticRegression()))
     Y = data.classes + 10
@@ -179,7 +179,7 @@ def test_an_estimator_without_a_table_is_decided_by_its_scores():
 
 
 def rare(seed, n):
-    """Return two sets that are independent given the features; the first has classes seen once."""
+    """Return two facets, independent given the features; the first has classes seen once."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     scores = X @ rng.normal(size=(6, 25)) * 2 - 2.0 * np.log(1 + np.arange(25))
@@ -209,7 +209,7 @@ def test_rows_that_are_each_of_their_own_class_fit():
 
 @pytest.mark.parametrize("estimator", [LabelPowerset(), BinaryRelevance()], ids=["lp", "br"])
 def test_the_adapter_predicts_the_best_of_its_own_joint_distribution(estimator):
-    data = make_label_sets(150, 3, (3, 3), dependence=0.8, random_state=0)
+    data = make_facets(150, 3, (3, 3), dependence=0.8, random_state=0)
     model = OnePerSetClassifier(estimator).fit(data.X, data.classes + 10)
     table = model.predict_joint(data.X)
     best = table.labelings[np.argmax(table.scores, axis=1)]

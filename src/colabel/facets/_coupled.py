@@ -1,4 +1,4 @@
-"""Separate classifiers of the sets, joined by a learned coupling."""
+"""Separate classifiers of the facets, joined by a learned coupling."""
 
 from __future__ import annotations
 
@@ -9,47 +9,39 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._parameters import check_real, check_whole
-from colabel.labelsets._base import (
-    LabelSetClassifier,
-    all_combinations,
-    class_log_probs,
-    fit_classes,
-)
-from colabel.labelsets._coupling import fit_coupling, spanning_tree
-from colabel.labelsets._rows import distinct_rows
-from colabel.labelsets._targets import Codes
+from colabel.facets._base import FacetClassifier, all_combinations, distinct_rows
+from colabel.facets._classifiers import Floats, class_log_probs, fit_each
+from colabel.facets._coupling import fit_coupling, spanning_tree
+from colabel.facets._targets import Codes
 from colabel.numerics.seeds import seeded
 
 __all__ = ["CoupledSets"]
-
-Floats = NDArray[np.float64]
 
 # Log-probability of a class that a classifier rules out: the coupling may still want it.
 FLOOR = -20.0
 
 
-class CoupledSets(LabelSetClassifier):
-    """A classifier for each set, and a learned coupling that chooses their classes together.
+class CoupledSets(FacetClassifier):
+    """A classifier for each facet, and a learned coupling that chooses their classes together.
 
     ``p(c | x)`` is proportional to ``prod_s p_s(c_s | x)^{t_s} exp(sum theta(c_s, c_r))``: the
-    temperatures ``t`` mend classifiers that are too sure or too shy, and the couplings ``theta``
-    say which classes go together. Both are learned from the classifiers' probabilities of rows
-    that they have not seen. The combination predicted is the most probable of all, exactly.
+    temperatures ``t`` correct classifiers that are too sure or not sure enough, and the couplings
+    ``theta`` say which classes go together. Both are learned from the classifiers' probabilities of
+    rows that they have not seen. The combination predicted is the most probable of all, exactly.
     Rows of a class that is in no other fold have no part in that: no probability of it was learned.
 
     Parameters
     ----------
     estimator : scikit-learn classifier or None, default=None
-        Cloned for each set. ``None`` is logistic regression on features of one scale.
+        Cloned for each facet. ``None`` is logistic regression on features of one scale.
     n_folds : int, default=5
         Folds that give probabilities of rows not seen.
     penalty : float, default=1.0
         On squared couplings, and on squared distances of temperatures from 1.
-    label_sets : mapping or sequence, default=None
-        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+    facets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.
     random_state : int, RandomState or None, default=None
         Draws the folds, and seeds every ``random_state`` of the classifiers that is None.
     n_jobs : int or None, default=None
@@ -58,20 +50,20 @@ class CoupledSets(LabelSetClassifier):
     Attributes
     ----------
     classes_ : list of ndarray
-        The classes of each set.
-    set_names_ : list of str
+        The classes of each facet.
+    facet_names_ : list of str
     estimators_ : list
-        The classifier of each set, fitted to all rows.
+        The classifier of each facet, fitted to all rows.
     coupling_ : TreeCoupling
         ``edges``, ``temperatures`` and ``couplings``.
 
     Notes
     -----
-    Two sets have one table of couplings. More are joined by the tree of most mutual information, so
-    that the best combination, marginals and likelihood are exact at a cost that does not grow with
-    the number of combinations. ``(n_folds + 1) n_sets`` fits. Equal rows are in one fold, and folds
-    do not depend on the order of the rows: a weight of two is the row twice, to rounding, if it is
-    so for the classifiers.
+    Two facets have one table of couplings. More are joined by the tree of most mutual information,
+    so that the best combination, marginals and likelihood are exact at a cost that does not grow
+    with the number of combinations. ``(n_folds + 1) n_facets`` fits. Equal rows are in one fold,
+    and folds do not depend on the order of the rows: a weight of two is the row twice, to rounding,
+    if it is so for the classifiers.
 
     Examples
     --------
@@ -87,29 +79,31 @@ class CoupledSets(LabelSetClassifier):
         *,
         n_folds: int = 5,
         penalty: float = 1.0,
-        label_sets: Any = None,
+        facets: Any = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_folds = n_folds
         self.penalty = penalty
-        self.label_sets = label_sets
+        self.facets = facets
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+    def _fit_codes(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         rng = check_random_state(self.random_state)
         sizes, (first, number) = self._target.sizes, distinct_rows(X, codes)
         n = len(first)
         folds = _folds(n, self.n_folds, rng)
-        rows = [np.arange(len(codes)), *(_all_of(train, number) for train, _ in folds)]
+        # Of rows that are there twice either both are in a fold or none.
+        rows = [np.arange(len(codes)), *(np.flatnonzero(np.isin(number, f)) for f, _ in folds)]
         bases = [seeded(clone(self._inner()), rng) for _ in sizes]
-        fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_classes)(base, X[train], codes[train, s], _part(weight, train))
+        tasks = (
+            (base, X[train], codes[train, s], None if weight is None else weight[train])
             for train in rows
             for s, base in enumerate(bases)
         )
+        fitted = fit_each(tasks, self.n_jobs)
         self.estimators_ = fitted[: len(sizes)]
         unseen = [np.zeros((n, size)) for size in sizes]
         # A class that a fold's classifiers never saw says nothing of how sure they may be.
@@ -120,8 +114,8 @@ class CoupledSets(LabelSetClassifier):
                 part[test] = np.maximum(class_log_probs(one, X[first[test]], size), FLOOR)
                 known[test] &= np.isin(codes[first[test], s], one.classes_)
         share, codes = np.bincount(number, weight).astype(np.float64), codes[first]
-        told, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
-        self.coupling_ = fit_coupling(told, codes[known], share[known], tree, self.penalty)
+        log_p, tree = [part[known] for part in unseen], spanning_tree(codes, sizes, share)
+        self.coupling_ = fit_coupling(log_p, codes[known], share[known], tree, self.penalty)
 
     def _separate(self, X: Any) -> list[Floats]:
         pairs = zip(self.estimators_, self._target.sizes, strict=True)
@@ -141,15 +135,6 @@ class CoupledSets(LabelSetClassifier):
         super()._check_parameters()
         check_whole(self.n_folds, "n_folds", least=2)
         check_real(self.penalty, "penalty", above=0.0)
-
-
-def _part(weight: Floats | None, rows: NDArray[np.intp]) -> Floats | None:
-    return None if weight is None else weight[rows]
-
-
-def _all_of(chosen: NDArray[np.intp], number: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the rows that are one of those chosen, repeated ones as often as they are there."""
-    return np.flatnonzero(np.isin(number, chosen))
 
 
 def _folds(

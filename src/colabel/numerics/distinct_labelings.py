@@ -1,4 +1,4 @@
-"""The different label sets of a label matrix."""
+"""The different labelings of a label matrix."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["first_of_each", "label_sets"]
+__all__ = ["distinct_labelings", "first_of_each"]
 
 # Entries of a sparse label matrix made dense at a time.
 BLOCK_ENTRIES = 2**24
 
 
-def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+def distinct_labelings(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Find the different rows of an encoded label matrix, and which of them each row is.
 
     Parameters
@@ -23,7 +23,7 @@ def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
 
     Returns
     -------
-    labelings : ndarray of shape (n_labelsets, n_labels), int8
+    labelings : ndarray of shape (n_labelings, n_labels), int8
         In lexicographic order.
     code : ndarray of shape (n_samples,), int64
         ``labelings[code]`` is ``Y``.
@@ -35,7 +35,7 @@ def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
 
     Examples
     --------
-    >>> labelings, code = label_sets(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.int8))
+    >>> labelings, code = distinct_labelings(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.int8))
     >>> labelings.tolist(), code.tolist()
     ([[0, 1], [1, 0]], [0, 1, 0])
     """
@@ -45,7 +45,7 @@ def label_sets(Y: Any) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
 
 
 def first_of_each(Y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find a row of each label set, in lexicographic order, and which set each row is.
+    """Find a row of each labeling, in lexicographic order, and which labeling each row is.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def first_of_each(Y: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     Returns
     -------
-    first : ndarray of shape (n_labelsets,), int64
+    first : ndarray of shape (n_labelings,), int64
     code : ndarray of shape (n_samples,), int64
         ``Y[first][code]`` is ``Y``.
     """

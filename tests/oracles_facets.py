@@ -1,4 +1,4 @@
-"""Slow, obvious truths about exclusive label sets. Nothing of colabel is used here."""
+"""Slow, obvious truths about facets. Nothing of colabel is used here."""
 
 from itertools import pairwise, product
 from math import exp, log

@@ -1,8 +1,8 @@
-"""DSML: boosting of several label sets whose models feed one another (Liu et al. 2018).
+"""DSML: boosting of several facets whose models feed one another (Liu et al. 2018).
 
-Each set has its own distribution over the training rows. In a round the sets are visited in turn:
-the classes that the last model predicts stand beside the features when the next one is trained,
-and the last feeds the first. Rows that one set gets wrong gain weight in the others too.
+Each facet has its own distribution over the training rows. In a round the facets are visited in
+turn: the classes that the last model predicts stand beside the features when the next one is
+trained, and the last feeds the first. Rows that one facet gets wrong gain weight in the others too.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel._sklearn import n_rows
-from colabel.labelsets._base import LabelSetClassifier, fit_classes, join, weight_name
-from colabel.labelsets._rows import distinct_rows
-from colabel.labelsets._stacking import set_order
-from colabel.labelsets._targets import Codes
+from colabel.facets._base import FacetClassifier, distinct_rows, facet_order, join
+from colabel.facets._classifiers import Floats, fit_classes, weight_name
+from colabel.facets._targets import Codes
 from colabel.numerics.seeds import seeded
 
 __all__ = ["DualSetBoosting"]
-
-Floats = NDArray[np.float64]
 
 # Errors this close to 0 and 1 would give a model an infinite weight.
 EDGE = 1e-9
@@ -34,8 +31,8 @@ EDGE = 1e-9
 MOST_DRAWN = 10_000_000
 
 
-class DualSetBoosting(LabelSetClassifier):
-    """Boosting of two or more label sets, with model reuse and distribution adjusting (DSML).
+class DualSetBoosting(FacetClassifier):
+    """Boosting of two or more facets, with model reuse and distribution adjusting (DSML).
 
     Parameters
     ----------
@@ -44,14 +41,14 @@ class DualSetBoosting(LabelSetClassifier):
     n_rounds : int, default=10
         ``T``, the rounds of boosting. Weak classifiers gain from 30 and more.
     B : float, default=1.05
-        What the weight of a row is multiplied by for each *other* set that it is misclassified in;
-        1 turns distribution adjusting off.
+        What the weight of a row is multiplied by for each *other* facet that it is misclassified
+        in; 1 turns distribution adjusting off.
     reuse : bool, default=True
-        Whether models are given the classes that another set's model predicts. Without, and with
-        ``B=1``, the sets have nothing in common but when training stops.
+        Whether models are given the classes that another facet's model predicts. Without, and with
+        ``B=1``, the facets have nothing in common but when training stops.
     learning_rate : float or None, default=None
         Factor of a model's weight, a learning rate. ``None`` is the paper's: one over the number of
-        classes of the set.
+        classes of the facet.
     weighting : {"sample", "weight"}, default="sample"
         ``"sample"``: models are trained on rows drawn from the distribution, as published.
         ``"weight"``: on all rows with sample weights, which needs no chance. Sample weights are
@@ -60,42 +57,42 @@ class DualSetBoosting(LabelSetClassifier):
         What a model is given when its predictions train the next one: the classes that the model
         before it predicts, as in prediction; or the true ones, which is how the paper may also be
         read. ``"true_update"`` has true ones in the update of the weights as well.
-    order : array-like of shape (n_sets,) or None, default=None
-        Numbers of the sets in the order in which models feed one another. ``None``: fewest classes
-        first.
-    label_sets : mapping or sequence, default=None
-        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+    order : array-like of shape (n_facets,) or None, default=None
+        Numbers of the facets in the order in which models feed one another. ``None``: fewest
+        classes first.
+    facets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.
     random_state : int, RandomState or None, default=None
         Draws rows, and seeds every ``random_state`` of the classifiers that is None.
 
     Attributes
     ----------
     classes_ : list of ndarray
-        The classes of each set.
-    set_names_ : list of str
-    order_ : ndarray of shape (n_sets,)
+        The classes of each facet.
+    facet_names_ : list of str
+    order_ : ndarray of shape (n_facets,)
     rounds_ : list of tuple
-        For each round the model of the first set of the order that sees features alone (None
-        without reuse), and a list with the model of each set.
-    alphas_ : ndarray of shape (n_rounds, n_sets)
+        For each round the model of the first facet of the order that sees features alone (None
+        without reuse), and a list with the model of each facet.
+    alphas_ : ndarray of shape (n_rounds, n_facets)
         Weights of the models.
-    errors_ : ndarray of shape (n_rounds, n_sets)
+    errors_ : ndarray of shape (n_rounds, n_facets)
         Training errors of the models.
 
     Notes
     -----
     Of the paper (errors corrected: Eqs. 4 and 5 are means, and ``B`` is raised to the indicator in
-    Eqs. 8 and 9). Training stops where the model of any set is worse than chance; a first round is
-    kept all the same, with equal weights. For more than two sets the order is a cycle: each model
-    is given the classes of the set before it, and the first set's those of the last. Cost: a fit
-    and a prediction of all rows for each set and round, and one more with reuse.
+    Eqs. 8 and 9). Training stops where the model of any facet is worse than chance; a first round
+    is kept all the same, with equal weights. For more than two facets the order is a cycle: each
+    model is given the classes of the facet before it, and the first facet's those of the last.
+    Cost: a fit and a prediction of all rows for each facet and round, and one more with reuse.
 
     A weight of two is the row twice. Drawn rows are drawn from the distinct ones, so that the same
     seed draws the same, whatever the order of the rows. As many are drawn as the weights add up
     to, and no fewer than there are distinct rows: weights may also be shares that add up to one.
 
-    Votes for each set are counted apart, so the combination is not chosen jointly; ``CoupledSets``
-    does that, and is usually the better choice where sets depend on one another.
+    Votes for each facet are counted apart, so the combination is not chosen jointly;
+    ``CoupledSets`` does that, and is usually the better choice where facets depend on one another.
 
     References
     ----------
@@ -121,7 +118,7 @@ class DualSetBoosting(LabelSetClassifier):
         weighting: str = "sample",
         inputs: str = "predicted",
         order: Any = None,
-        label_sets: Any = None,
+        facets: Any = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
@@ -132,7 +129,7 @@ class DualSetBoosting(LabelSetClassifier):
         self.weighting = weighting
         self.inputs = inputs
         self.order = order
-        self.label_sets = label_sets
+        self.facets = facets
         self.random_state = random_state
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -141,9 +138,9 @@ class DualSetBoosting(LabelSetClassifier):
         for votes in self._staged_votes(self._validate(X, reset=False)):
             yield self._target.restore(_most_votes(votes), like=X)
 
-    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+    def _fit_codes(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         self._rng = check_random_state(self.random_state)
-        self.order_ = set_order(self.order, self._target.sizes)
+        self.order_ = facet_order(self.order, self._target.sizes)
         self._reuses = self.reuse and codes.shape[1] > 1
         self.rounds_: list[tuple[Any, list[Any]]] = []
         alphas, errors = [], []
@@ -185,19 +182,19 @@ class DualSetBoosting(LabelSetClassifier):
         raw, given = None, X
         if self._reuses:
             raw = self._train(X, codes[:, first], drawn[first])  # Eq. (1)
-            told = chain = raw.predict(X)
+            passed = chain = raw.predict(X)
             before = first
         for s in [*self.order_[1:], first]:
             if self._reuses:
-                given = join(X, told, sizes[before])
+                given = join(X, passed, sizes[before])
             models[s] = self._train(given, codes[:, s], drawn[s])  # Eqs. (2) and (3)
             found[:, s] = wrong_at = models[s].predict(given)
             if self._reuses and self.inputs != "predicted":
                 chain = models[s].predict(join(X, chain, sizes[before]))
-                told = models[s].predict(join(X, codes[:, before], sizes[before]))
-                wrong_at = told if self.inputs == "true_update" else chain
+                passed = models[s].predict(join(X, codes[:, before], sizes[before]))
+                wrong_at = passed if self.inputs == "true_update" else chain
             elif self._reuses:
-                told = found[:, s]
+                passed = found[:, s]
             wrong[:, s] = wrong_at != codes[:, s]
             before = s
         missed = found != codes
@@ -218,7 +215,7 @@ class DualSetBoosting(LabelSetClassifier):
         return fit_classes(base, X, code, weight)
 
     def _chance(self) -> Floats:
-        """Return the error of guessing in each set."""
+        """Return the error of guessing in each facet."""
         sizes = np.array(self._target.sizes)
         return (sizes - 1.0) / sizes + EDGE
 
@@ -236,7 +233,7 @@ class DualSetBoosting(LabelSetClassifier):
         return w / w.sum(axis=0)
 
     def _staged_votes(self, X: Any) -> Iterator[list[Floats]]:
-        """Yield the weights of the models for each class of each set, after each round."""
+        """Yield the weights of the models for each class of each facet, after each round."""
         rows = np.arange(n_rows(X))
         votes = [np.zeros((len(rows), size)) for size in self._target.sizes]
         for models, alpha in zip(self.rounds_, self.alphas_, strict=True):
@@ -247,17 +244,14 @@ class DualSetBoosting(LabelSetClassifier):
     def _round_classes(
         self, X: Any, models: tuple[Any, list[Any]]
     ) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield each set and the classes that a round predicts for it."""
+        """Yield each facet and the classes that a round predicts for it."""
         raw, own = models
-        before, given = self.order_[0], X
-        code = None if raw is None else raw.predict(X)
+        before = self.order_[0]
+        code: Any = None if raw is None else raw.predict(X)
         for s in [*self.order_[1:], self.order_[0]]:
-            if code is not None:
-                given = join(X, code, self._target.sizes[before])
-            found = own[s].predict(given)
-            if code is not None:
-                code, before = found, s
-            yield int(s), found
+            given = X if raw is None else join(X, code, self._target.sizes[before])
+            before, code = s, own[s].predict(given)
+            yield int(s), code
 
     def _predict(self, X: Any) -> Codes:
         *_, votes = self._staged_votes(X)

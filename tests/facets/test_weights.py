@@ -1,4 +1,4 @@
-"""Sample weights of the estimators for label sets: so many rows, none, or refused."""
+"""Sample weights of the estimators for facets: so many rows, none, or refused."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from colabel.datasets import make_label_sets
-from colabel.labelsets import (
+from colabel.datasets import make_facets
+from colabel.facets import (
     CooccurrenceDecomposition,
     CoupledSets,
     DualSetBoosting,
@@ -18,7 +18,7 @@ from colabel.labelsets import (
     LabelStacking,
     OnePerSetClassifier,
 )
-from colabel.labelsets._rows import distinct_rows
+from colabel.facets._base import distinct_rows
 from colabel.reduction import LabelPowerset
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -41,7 +41,7 @@ DRAWN = [
 
 
 def problem(seed):
-    made = make_label_sets(60, 4, (3, 2), dependence=0.5, random_state=seed)
+    made = make_facets(60, 4, (3, 2), dependence=0.5, random_state=seed)
     return made.X, made.classes + 10, np.random.default_rng(seed).integers(0, 4, size=60)
 
 

@@ -1,35 +1,29 @@
-"""Any multi-label estimator on exclusive label sets: one label of each set, the best of all."""
+"""Any multi-label estimator on facets: one label of each, the best combination of all."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import clone
 
 from colabel._label_scores import has_label_scores, label_scores
 from colabel._parameters import check_choice
 from colabel.decoders import OnePerSet
-from colabel.labelsets._base import (
-    MOST_COMBINATIONS,
-    LabelSetClassifier,
-    all_combinations,
-    weight_name,
-)
-from colabel.labelsets._targets import Codes, one_hot
+from colabel.facets._base import MOST_COMBINATIONS, FacetClassifier, all_combinations
+from colabel.facets._classifiers import Floats, weight_name
+from colabel.facets._decompositions import facet_marginals
+from colabel.facets._targets import Codes, one_hot
 from colabel.scores import Modular
 
 __all__ = ["OnePerSetClassifier"]
 
-Floats = NDArray[np.float64]
 
+class OnePerSetClassifier(FacetClassifier):
+    """A multi-label estimator held to one label of each facet.
 
-class OnePerSetClassifier(LabelSetClassifier):
-    """A multi-label estimator held to one label of each set.
-
-    The estimator is fitted to the classes of all sets as labels, and knows nothing of the sets;
+    The estimator is fitted to the classes of all facets as labels, and knows nothing of the facets;
     they come in when it predicts.
 
     Parameters
@@ -38,17 +32,17 @@ class OnePerSetClassifier(LabelSetClassifier):
         Of colabel, or any of scikit-learn's with scores of labels; cloned.
     rule : {"joint", "argmax"}, default="joint"
         ``"joint"``: the best combination under the estimator's joint table, exactly, by the
-        decoder ``OnePerSet``. ``"argmax"``: the label of the highest score in each set, as in Liu
+        decoder ``OnePerSet``. ``"argmax"``: the label of the highest score in each facet, as in Liu
         et al. (2018); the same for labels without dependence, and what is done for an estimator
         that has no table, or one of pairs of labels.
-    label_sets : mapping or sequence, default=None
-        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+    facets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.
 
     Attributes
     ----------
     classes_ : list of ndarray
-        The classes of each set.
-    set_names_ : list of str
+        The classes of each facet.
+    facet_names_ : list of str
     estimator_ : estimator
 
     Examples
@@ -60,12 +54,12 @@ class OnePerSetClassifier(LabelSetClassifier):
     array([['dog', 'new']], dtype='<U3')
     """
 
-    def __init__(self, estimator: Any, *, rule: str = "joint", label_sets: Any = None) -> None:
+    def __init__(self, estimator: Any, *, rule: str = "joint", facets: Any = None) -> None:
         self.estimator = estimator
         self.rule = rule
-        self.label_sets = label_sets
+        self.facets = facets
 
-    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+    def _fit_codes(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         Y = one_hot(codes, self._target.sizes).astype(np.int64)
         params = {} if weight is None else {weight_name(self.estimator): weight}
         self.estimator_ = clone(self.estimator).fit(X, Y, **params)
@@ -79,34 +73,31 @@ class OnePerSetClassifier(LabelSetClassifier):
         if not self._is_joint():
             return super()._predict(X)
         stops = np.cumsum(self._target.sizes)
-        sets = np.split(np.arange(stops[-1]), stops[:-1])
-        labels = self.estimator_.decode(X, decoder=OnePerSet(sets)).labels
-        return np.column_stack([np.argmax(labels[:, s], axis=1) for s in sets])
+        facets = np.split(np.arange(stops[-1]), stops[:-1])
+        labels = self.estimator_.decode(X, decoder=OnePerSet(facets)).labels
+        return np.column_stack([np.argmax(labels[:, columns], axis=1) for columns in facets])
 
     def _log_probs(self, X: Any) -> list[Floats]:
         sizes = self._target.sizes
         many = np.prod(sizes, dtype=np.float64) > MOST_COMBINATIONS
         if many or not self._is_joint() or issubclass(self.estimator_._table, Modular):
-            return self._apart(X)
+            return self._by_facet(X)
         combinations, scores = self._joint(X)
-        p = softmax(scores, axis=1)
-        with np.errstate(divide="ignore"):
-            parts = zip(combinations.T, sizes, strict=True)
-            return [np.log(p @ np.eye(size)[code]) for code, size in parts]
+        return facet_marginals(combinations, log_softmax(scores, axis=1), sizes)
 
     def _joint(self, X: Any) -> tuple[Codes, Floats]:
         combinations, sizes = all_combinations(self._target.sizes), self._target.sizes
-        parts = zip(self._apart(X), combinations.T, strict=True)
+        parts = zip(self._by_facet(X), combinations.T, strict=True)
         apart = np.sum([log_p[:, code] for log_p, code in parts], axis=0)
         if not self._is_joint():
             return combinations, apart
         scores = self.estimator_.predict_joint(X).value_all(one_hot(combinations, sizes))
-        # A list of labelings may have none with one label of each set.
+        # A list of labelings may have none with one label of each facet.
         lost = np.all(scores == -np.inf, axis=1, keepdims=True)
         return combinations, np.where(lost, apart, scores)
 
-    def _apart(self, X: Any) -> list[Floats]:
-        """Return the softmax of the label scores in each set."""
+    def _by_facet(self, X: Any) -> list[Floats]:
+        """Return the softmax of the label scores in each facet."""
         stops = np.cumsum(self._target.sizes)
         scores = label_scores(self.estimator_, X, int(stops[-1]))
         return [log_softmax(part, axis=1) for part in np.split(scores, stops[:-1], axis=1)]

@@ -1,41 +1,38 @@
-"""Exclusive label sets as ordinary classification: one problem a set, or one for all."""
+"""Facets as ordinary classification: one problem per facet, or one for all."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.utils.parallel import Parallel, delayed
 
-from colabel.labelsets._base import LabelSetClassifier, class_log_probs, fit_classes
-from colabel.labelsets._targets import Codes
+from colabel.facets._base import FacetClassifier
+from colabel.facets._classifiers import Floats, class_log_probs, fit_classes, fit_each
+from colabel.facets._targets import Codes
 
-__all__ = ["CooccurrenceDecomposition", "IndependentDecomposition"]
-
-Floats = NDArray[np.float64]
+__all__ = ["CooccurrenceDecomposition", "IndependentDecomposition", "facet_marginals"]
 
 
-class IndependentDecomposition(LabelSetClassifier):
-    """One classifier for each label set, blind to the other sets.
+class IndependentDecomposition(FacetClassifier):
+    """One classifier for each facet, blind to the other facets.
 
     Parameters
     ----------
     estimator : scikit-learn classifier or None, default=None
-        Cloned for each set. ``None`` is logistic regression on features of one scale.
-    label_sets : mapping or sequence, default=None
-        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+        Cloned for each facet. ``None`` is logistic regression on features of one scale.
+    facets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.
     n_jobs : int or None, default=None
-        Sets fitted at the same time. Results do not depend on it.
+        Facets fitted at the same time. Results do not depend on it.
 
     Attributes
     ----------
     classes_ : list of ndarray
-        The classes of each set.
-    set_names_ : list of str
+        The classes of each facet.
+    facet_names_ : list of str
     estimators_ : list
-        The classifier of each set.
+        The classifier of each facet.
 
     References
     ----------
@@ -50,23 +47,22 @@ class IndependentDecomposition(LabelSetClassifier):
     """
 
     def __init__(
-        self, estimator: Any = None, *, label_sets: Any = None, n_jobs: int | None = None
+        self, estimator: Any = None, *, facets: Any = None, n_jobs: int | None = None
     ) -> None:
         self.estimator = estimator
-        self.label_sets = label_sets
+        self.facets = facets
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_classes)(self._inner(), X, code, weight) for code in codes.T
-        )
+    def _fit_codes(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+        tasks = ((self._inner(), X, code, weight) for code in codes.T)
+        self.estimators_ = fit_each(tasks, self.n_jobs)
 
     def _log_probs(self, X: Any) -> list[Floats]:
         pairs = zip(self.estimators_, self._target.sizes, strict=True)
         return [class_log_probs(one, X, size) for one, size in pairs]
 
 
-class CooccurrenceDecomposition(LabelSetClassifier):
+class CooccurrenceDecomposition(FacetClassifier):
     """One classifier whose classes are the combinations seen in training.
 
     A combination that was never seen is never predicted.
@@ -75,15 +71,15 @@ class CooccurrenceDecomposition(LabelSetClassifier):
     ----------
     estimator : scikit-learn classifier or None, default=None
         Cloned. ``None`` is logistic regression on features of one scale.
-    label_sets : mapping or sequence, default=None
-        For a ``y`` of 0 and 1: the labels of each set, by name or column; see ``fit``.
+    facets : mapping or sequence, default=None
+        For a ``y`` of 0 and 1: the labels of each facet, by name or column; see ``fit``.
 
     Attributes
     ----------
     classes_ : list of ndarray
-        The classes of each set.
-    set_names_ : list of str
-    combinations_ : ndarray of shape (n_combinations, n_sets)
+        The classes of each facet.
+    facet_names_ : list of str
+    combinations_ : ndarray of shape (n_combinations, n_facets)
         Numbers of the classes that were seen together.
     estimator_ : classifier
 
@@ -100,28 +96,27 @@ class CooccurrenceDecomposition(LabelSetClassifier):
     (array([['dog', 'new']], dtype='<U3'), 4)
     """
 
-    def __init__(self, estimator: Any = None, *, label_sets: Any = None) -> None:
+    def __init__(self, estimator: Any = None, *, facets: Any = None) -> None:
         self.estimator = estimator
-        self.label_sets = label_sets
+        self.facets = facets
 
-    def _fit(self, X: Any, codes: Codes, weight: Floats | None) -> None:
+    def _fit_codes(self, X: Any, codes: Codes, weight: Floats | None) -> None:
         self.combinations_, code = np.unique(codes, axis=0, return_inverse=True)
         self.estimator_ = fit_classes(self._inner(), X, code.reshape(-1), weight)
 
     def _predict(self, X: Any) -> Codes:
-        combinations, log_p = self._joint(X)
-        return combinations[np.argmax(log_p, axis=1)]
+        return self._best(X)
 
     def _joint(self, X: Any) -> tuple[Codes, Floats]:
-        log_p = class_log_probs(self.estimator_, X, len(self.combinations_))
-        return self.combinations_, log_p
+        n_combinations = len(self.combinations_)
+        return self.combinations_, class_log_probs(self.estimator_, X, n_combinations)
 
     def _log_probs(self, X: Any) -> list[Floats]:
-        return set_marginals(*self._joint(X), self._target.sizes)
+        return facet_marginals(*self._joint(X), self._target.sizes)
 
 
-def set_marginals(combinations: Codes, log_p: Floats, sizes: tuple[int, ...]) -> list[Floats]:
-    """Add up the probabilities of combinations for the classes of each set."""
+def facet_marginals(combinations: Codes, log_p: Floats, sizes: tuple[int, ...]) -> list[Floats]:
+    """Add up the probabilities of combinations for the classes of each facet."""
     out = [np.full((len(log_p), size), -np.inf) for size in sizes]
     for part, code in zip(out, combinations.T, strict=True):
         for c in np.unique(code):

@@ -16,7 +16,7 @@ def test_frequencies_are_binned_and_leave_the_features():
     np.testing.assert_array_equal(made.X.ravel(), [2, 3, 4, 5, 6, 7])  # too low a voice is out
     np.testing.assert_array_equal(made.Y[:, :5].argmax(axis=1), [0, 0, 1, 3, 4, 4])
     np.testing.assert_array_equal(made.Y[:, 5:].argmax(axis=1), [1, 0, 1, 0, 1, 0])
-    assert made.label_sets == {"frequency": BINS, "gender": ("female", "male")}
+    assert made.facets == {"frequency": BINS, "gender": ("female", "male")}
 
 
 @pytest.mark.usefixtures("real_data")

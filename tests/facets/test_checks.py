@@ -1,10 +1,10 @@
-"""Estimators of exclusive label sets are scikit-learn citizens: a vector is one set."""
+"""Estimators of facets are scikit-learn citizens: a vector is one facet."""
 
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel import BinaryRelevance
-from colabel.labelsets import (
+from colabel.facets import (
     CooccurrenceDecomposition,
     CoupledSets,
     DualSetBoosting,

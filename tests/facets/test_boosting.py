@@ -10,16 +10,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-import oracles_label_sets as oracles
-from colabel.datasets import make_label_sets
-from colabel.labelsets import DualSetBoosting, IndependentDecomposition
-from colabel.labelsets._rows import distinct_rows
+import oracles_facets as oracles
+from colabel.datasets import make_facets
+from colabel.facets import DualSetBoosting, IndependentDecomposition
+from colabel.facets._base import distinct_rows
 
 STUMP = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
 def data(seed, n=100, sizes=(4, 2)):
-    made = make_label_sets(n, 4, sizes, dependence=0.7, random_state=seed)
+    made = make_facets(n, 4, sizes, dependence=0.7, random_state=seed)
     return made.X, made.classes + 10
 
 
@@ -42,7 +42,7 @@ def same_draws(seed, n):
 
 @pytest.mark.parametrize("inputs", ["predicted", "true"])
 @pytest.mark.parametrize("seed", range(6))
-def test_two_sets_follow_the_algorithm_of_the_paper(seed, inputs):
+def test_two_facets_follow_the_algorithm_of_the_paper(seed, inputs):
     X, Y = data(seed)
     train, test = X[:70], X[70:]
     drawn, codes = in_drawing_order(train, Y[:70] - 10)
@@ -109,7 +109,7 @@ def test_one_set_is_damped_boosting():
 
 
 @pytest.mark.parametrize("eta", [None, 0.2, 1.0])
-def test_without_reuse_and_adjusting_sets_are_boosted_apart(eta):
+def test_without_reuse_and_adjusting_facets_are_boosted_apart(eta):
     X, Y = data(6)
     options = {"n_rounds": 5, "learning_rate": eta, "weighting": "weight"}
     both = DualSetBoosting(STUMP, B=1.0, reuse=False, **options).fit(X, Y)
@@ -133,7 +133,7 @@ def test_a_row_gains_weight_for_its_own_mistake_and_for_each_other_one():
     np.testing.assert_allclose(w, literal / literal.sum(axis=0))
 
 
-def test_three_sets_feed_one_another_in_a_cycle():
+def test_three_facets_feed_one_another_in_a_cycle():
     X, Y = data(7, n=150, sizes=(4, 3, 2))
     model = DualSetBoosting(GaussianNB(), weighting="weight", n_rounds=1).fit(X, Y)
     assert list(model.order_) == [2, 1, 0]
@@ -221,7 +221,7 @@ def test_what_cannot_be_right_is_refused():
         ({"reuse": "yes"}, "reuse must be True or False"),
         ({"weighting": "both"}, "weighting must be 'sample' or 'weight'"),
         ({"inputs": "none"}, "inputs must be"),
-        ({"order": [1]}, "each of the sets 0 to 1 once"),
+        ({"order": [1]}, "each of the facets 0 to 1 once"),
     ):
         with pytest.raises(ValueError, match=reason):
             DualSetBoosting(**options).fit(X, Y)

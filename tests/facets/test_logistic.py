@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from colabel.labelsets._logistic import ScaledLogisticRegression
+from colabel.facets._classifiers import ScaledLogisticRegression
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

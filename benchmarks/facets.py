@@ -1,11 +1,11 @@
-"""Exclusive label sets: what each method gains over separate classifiers, and what is chance.
+"""Facets: what each method gains over separate classifiers, and what is chance.
 
-``python label_sets.py partitions [--runs DIR] [--seeds N]``: on Frequency-Gender, five folds of N
+``python facets.py partitions [--runs DIR] [--seeds N]``: on Frequency-Gender, five folds of N
 partitions (10), the same for all, with the base learner of Liu et al. (2018). Differences are
 tested with the t-test for repeated cross-validation (Nadeau and Bengio 2003), which knows that
 folds share rows, and with a plain one over the means of partitions, which does not. ``python
-label_sets.py bases``: the same folds with boosted trees as base learner, whose settings are those
-of an earlier trial on one partition (goal: .975 in both). ``python label_sets.py
+facets.py bases``: the same folds with boosted trees as base learner, whose settings are those
+of an earlier trial on one partition (goal: .975 in both). ``python facets.py
 dependence``: generated data, by the strength of the dependence between two sets; draws the picture
 of the guide. Without a name all are run. What is done is kept in DIR and not run again.
 """
@@ -25,13 +25,13 @@ from colabel import (
     IndependentDecomposition,
     LabelStacking,
 )
-from colabel.datasets import make_label_sets
+from colabel.datasets import make_facets
 from colabel.lab import compare
 from colabel.lab.papers.dsml_2018 import APART, DATA, MEASURES, TABLE_2, SetEntry
 from colabel.lab.statistics import corrected_t_test, holm
 
-RESULTS = Path(__file__).parent / "results" / "label_sets.json"
-PICTURE = Path(__file__).parents[1] / "docs" / "guide" / "label-sets-gain.svg"
+RESULTS = Path(__file__).parent / "results" / "facets.json"
+PICTURE = Path(__file__).parents[1] / "docs" / "guide" / "facets-gain.svg"
 
 # What Table 3 and Figure 3 of the paper say helps, and what the method adds to boosting.
 CLAIMS = {
@@ -112,7 +112,7 @@ METHODS = {
 
 def softmax(strength, seed):
     """Return sets whose classes are linear in the features, and go together beyond them."""
-    data = make_label_sets(3500, 6, (4, 4), dependence=strength, random_state=seed)
+    data = make_facets(3500, 6, (4, 4), dependence=strength, random_state=seed)
     return data.X, data.classes + 10
 
 
@@ -179,7 +179,7 @@ def draw(gains):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="?", choices=("partitions", "bases", "dependence"))
-    parser.add_argument("--runs", default=RESULTS.parent / "label_sets")
+    parser.add_argument("--runs", default=RESULTS.parent / "facets")
     parser.add_argument("--seeds", type=int, default=10)
     given = parser.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
