@@ -36,14 +36,11 @@ class Optimal(BaseLearner):
 
     def chosen(self, model: Model, loss: Loss, oracles: Stages) -> BaseLearner:
         """Return the learner that suits the parts."""
-        dual = BlockDual(random_state=self.random_state)
-        learner: BaseLearner = dual
+        most = {} if self.max_iter is None else {"max_iter": self.max_iter}
         if oracles.learning.relaxes:
-            learner = QuasiNewton()
-        elif dual.refusal(model, loss, oracles):
-            learner = CuttingPlane()
-        learner.set_params(tol=self.tol)
-        return learner if self.max_iter is None else learner.set_params(max_iter=self.max_iter)
+            return QuasiNewton(self.tol, **most)
+        dual = BlockDual(self.tol, random_state=self.random_state, **most)
+        return CuttingPlane(self.tol, **most) if dual.refusal(model, loss, oracles) else dual
 
     def solve(
         self, problem: MarginProblem, state: object = None, report: Report | None = None
