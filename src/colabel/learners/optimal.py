@@ -36,11 +36,15 @@ class Optimal(BaseLearner):
 
     def chosen(self, model: Model, loss: Loss, oracles: Stages) -> BaseLearner:
         """Return the learner that suits the parts."""
-        most = {} if self.max_iter is None else {"max_iter": self.max_iter}
+        dual = BlockDual(self.tol, random_state=self.random_state)
+        learner: BlockDual | CuttingPlane | QuasiNewton = dual
         if oracles.learning.relaxes:
-            return QuasiNewton(self.tol, **most)
-        dual = BlockDual(self.tol, random_state=self.random_state, **most)
-        return CuttingPlane(self.tol, **most) if dual.refusal(model, loss, oracles) else dual
+            learner = QuasiNewton(self.tol)
+        elif dual.refusal(model, loss, oracles):
+            learner = CuttingPlane(self.tol)
+        if self.max_iter is not None:
+            learner.max_iter = self.max_iter
+        return learner
 
     def solve(
         self, problem: MarginProblem, state: object = None, report: Report | None = None
