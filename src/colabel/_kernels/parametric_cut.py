@@ -31,9 +31,11 @@ class Blocks(NamedTuple):
 
 def empty_blocks(V):
     """Allocate for one thread."""
-    ends, prices = np.empty((2, V + 2), np.int64), np.empty((2, V + 2))
-    order, tilted, trial = np.empty((3, V), np.int64), np.empty(V), np.empty(V, np.int8)
-    return Blocks(*order, *ends, *prices, tilted, trial)
+    order, place, moved = np.empty((3, V), np.int64)
+    first, last = np.empty((2, V + 2), np.int64)
+    low, high = np.empty((2, V + 2))
+    tilted, trial = np.empty(V), np.empty(V, np.int8)
+    return Blocks(order, place, moved, first, last, low, high, tilted, trial)
 
 
 @plain_kernel
