@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colabel._kernels import plain_kernel
-from colabel._kernels.cut import DENSE, cut_row, cut_workspace
+from colabel._kernels.cut import DENSE, cut_workspace
 from colabel._kernels.cut_dense import DenseWork, cut_dense
 from colabel._kernels.cut_sparse import SparseWork, cut_sparse
 from colabel._kernels.f_cut import (
@@ -81,7 +81,6 @@ def augmented_rows(rows, graph, levels, limits, work, labels, bounds):
                 more = next_search(row, levels, graph, state, nodes, limits.max_cuts)
             if more:
                 tilt(row, state)
-                # As `cut_row` does; with few labels a call more would be a tenth of the time.
                 if len(graph) == DENSE:
                     cut_dense(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
                 else:
@@ -108,7 +107,10 @@ def algorithm_2_rows(rows, graph, levels, limits, work, labels, bounds):
         begin(row.unary, state, limits.size)
         while next_algorithm_2(levels, state):
             tilt(row, state)
-            cut_row(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+            if len(graph) == DENSE:
+                cut_dense(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
+            else:
+                cut_sparse(state.reals[TILTED], graph, work.cut, state.sets[TRIAL])
             tell(row, levels, graph, state, nonempty)
         n_on = 0
         for i in range(labels.shape[1]):

@@ -25,7 +25,6 @@ __all__ = [
     "Graph",
     "SparseGraph",
     "best_rows",
-    "cut_row",
     "cut_workspace",
     "row_value",
 ]
@@ -62,6 +61,7 @@ class DenseGraph(NamedTuple):
 
 Graph = SparseGraph | DenseGraph
 # The number of fields tells the two apart: Numba knows it, and compiles only the path taken.
+# Kernels ask for themselves: a function that did it would take a tenth longer to compile.
 DENSE = len(DenseGraph._fields)
 
 
@@ -74,23 +74,10 @@ def best_rows(unary, graph, work, labels):
     linear in practice.
     """
     for i in range(unary.shape[0]):
-        # As `cut_row`; one call more would take a fifth longer to compile.
         if len(graph) == DENSE:
             cut_dense(unary[i], graph, work, labels[i])
         else:
             cut_sparse(unary[i], graph, work, labels[i])
-
-
-@bare_kernel
-def cut_row(unary, graph, work, labels):
-    """Write the smallest maximiser for one row of unaries into ``labels``.
-
-    A unary of ``inf`` or ``-inf`` forces its label.
-    """
-    if len(graph) == DENSE:
-        cut_dense(unary, graph, work, labels)
-    else:
-        cut_sparse(unary, graph, work, labels)
 
 
 @bare_kernel

@@ -38,7 +38,10 @@ def dense_work(graph):
 
 @inlined
 def cut_dense(unary, graph, work, labels):
-    """Do what ``cut.cut_row`` does, on the dense path."""
+    """Write the smallest maximiser for one row of unaries into ``labels``.
+
+    A unary of ``inf`` or ``-inf`` forces its label.
+    """
     if labels.size < FEW or not proved(unary, work.shares, work.vectors[QUEUE], labels):
         _flow(unary, graph, work.vectors, work.flow, labels)
 

@@ -47,7 +47,10 @@ def sparse_work(graph):
 
 @inlined
 def cut_sparse(unary, graph, work, labels):
-    """Do what ``cut.cut_row`` does, on the sparse path."""
+    """Write the smallest maximiser for one row of unaries into ``labels``.
+
+    A unary of ``inf`` or ``-inf`` forces its label.
+    """
     vectors, excess, side = work.vectors, work.flow.nodes[EXCESS], work.flow.nodes[SIDE]
     low, high, free, place = vectors[LOW], vectors[HIGH], vectors[FREE], vectors[PLACE]
     n_peeled = _peel(graph, vectors, labels, _settle_sparse(unary, graph, vectors, labels))

@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel, kernel
-from colabel._kernels.cut import cut_row
+from colabel._kernels import bare_kernel, plain_kernel
+from colabel._kernels.cut import DENSE
+from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_sparse import cut_sparse
 
 __all__ = ["Blocks", "empty_blocks", "parametric_rows"]
 
@@ -13,7 +15,7 @@ __all__ = ["Blocks", "empty_blocks", "parametric_rows"]
 class Blocks(NamedTuple):
     """Labels by time of entry, their places, labels to be moved; and a stack of blocks to do.
 
-    A block has a first place, a last, and bounds on its price.
+    A block has a first place, a last, and bounds on its price. Then unaries and labels of a cut.
     """
 
     order: np.ndarray
@@ -23,15 +25,20 @@ class Blocks(NamedTuple):
     last: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    tilted: np.ndarray
+    trial: np.ndarray
 
 
 def empty_blocks(V):
     """Allocate for one thread."""
-    ends, prices = np.empty((2, V + 2), np.int64), np.empty((2, V + 2))
-    return Blocks(*np.empty((3, V), np.int64), *ends, *prices)
+    order, place, moved = np.empty((3, V), np.int64)
+    first, last = np.empty((2, V + 2), np.int64)
+    low, high = np.empty((2, V + 2))
+    tilted, trial = np.empty(V), np.empty(V, np.int8)
+    return Blocks(order, place, moved, first, last, low, high, tilted, trial)
 
 
-@kernel
+@plain_kernel
 def parametric_rows(unary, graph, work, blocks, entry):
     """Write the price from which on each label is on: (n, V).
 
@@ -42,7 +49,7 @@ def parametric_rows(unary, graph, work, blocks, entry):
     before the rest. At most 2 V cuts on shrinking blocks. Exact but for rounding.
     """
     V, order, place = unary.shape[1], blocks.order, blocks.place
-    tilted, trial = np.empty(V), np.empty(V, np.int8)
+    tilted, trial = blocks.tilted, blocks.trial
     for r in range(unary.shape[0]):
         for i in range(V):
             order[i] = place[i] = i
@@ -59,7 +66,10 @@ def parametric_rows(unary, graph, work, blocks, entry):
                     tilted[i] = unary[r, i] + price
                     if p < first or p >= last:
                         tilted[i] = np.inf if p < first else -np.inf
-                cut_row(tilted, graph, work, trial)
+                if len(graph) == DENSE:
+                    cut_dense(tilted, graph, work, trial)
+                else:
+                    cut_sparse(tilted, graph, work, trial)
                 n_part = _part(order, place, blocks.moved, trial, first, last)
             if n_part == 0 or n_part == last - first:
                 for p in range(first, last):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colabel._kernels import bare_kernel
+from colabel._kernels import bare_kernel, inlined
 
 __all__ = ["EXCESS", "SIDE", "Preflow", "empty_preflow", "push_relabel"]
 
@@ -78,7 +78,7 @@ def push_relabel(m, flow):
         side[i] = dist[i] < far
 
 
-@bare_kernel
+@inlined
 def _turn_round(m, excess, waits, queue):
     """Exchange source and sink; list the nodes that hold something, and return how many."""
     n_wait = 0
@@ -91,7 +91,7 @@ def _turn_round(m, excess, waits, queue):
     return n_wait
 
 
-@bare_kernel
+@inlined
 def _relabel(m, i, row, dist, count):
     """Raise a node over the nearest one that it can push to."""
     before = dist[i]
