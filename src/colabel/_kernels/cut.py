@@ -13,6 +13,7 @@ contained in all others.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, plain_kernel
 from colabel._kernels.cut_dense import cut_dense, dense_work
@@ -37,26 +38,26 @@ class SparseGraph(NamedTuple):
     was scaled by, and ``weights`` the couplings as they were.
     """
 
-    indptr: np.ndarray
-    heads: np.ndarray
-    mates: np.ndarray
-    caps: np.ndarray
-    sums: np.ndarray
-    scale: np.ndarray
-    weights: np.ndarray
+    indptr: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    mates: NDArray[np.int64]
+    caps: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    scale: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
 class DenseGraph(NamedTuple):
     """The same for the dense path, with ``caps`` as a (V, V) matrix besides."""
 
-    indptr: np.ndarray
-    heads: np.ndarray
-    mates: np.ndarray
-    caps: np.ndarray
-    sums: np.ndarray
-    scale: np.ndarray
-    weights: np.ndarray
-    matrix: np.ndarray
+    indptr: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    mates: NDArray[np.int64]
+    caps: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    scale: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    matrix: NDArray[np.int64]
 
 
 Graph = SparseGraph | DenseGraph

@@ -6,6 +6,7 @@ Problem and ``graph``: ``colabel._kernels.cut``.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.cut_shares import Shares, empty_shares, proved
@@ -26,7 +27,7 @@ class DenseWork(NamedTuple):
     """What one thread needs for cuts of a full matrix; ``vectors`` by the names above, int64."""
 
     shares: Shares
-    vectors: np.ndarray
+    vectors: NDArray[np.int64]
     flow: Preflow
 
 

@@ -27,6 +27,7 @@ above the rounding, so that what is proved is true; where they do not, a flow de
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import any_order, bare_kernel, plain_kernel
 
@@ -46,9 +47,9 @@ SWEEPS, FIRST_SWEEPS = 12, 5
 class Shares(NamedTuple):
     """Couplings, and charges of the common potentials, (V, V); vectors of labels by their names."""
 
-    couplings: np.ndarray
-    charges: np.ndarray
-    vectors: np.ndarray
+    couplings: NDArray[np.float64]
+    charges: NDArray[np.float64]
+    vectors: NDArray[np.float64]
 
 
 def empty_shares(graph):

@@ -6,6 +6,7 @@ Problem and ``graph``: ``colabel._kernels.cut``.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, inlined
 from colabel._kernels.cut_start import start
@@ -33,8 +34,8 @@ LOW, HIGH, WAITING, DEGREE, LEAVES, STEM, PEELED, FREE, PLACE = range(9)
 class SparseWork(NamedTuple):
     """What one thread needs for cuts of sparse arcs, int64: vectors, and the places of arcs."""
 
-    vectors: np.ndarray
-    position: np.ndarray
+    vectors: NDArray[np.int64]
+    position: NDArray[np.int64]
     flow: Flow
 
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel
 
@@ -18,8 +19,8 @@ START, EXCESS, SIDE, LEVEL, CURRENT, PATH, QUEUE = range(7)
 class Flow(NamedTuple):
     """A flow problem and what solving it needs: rows by the names above, int64."""
 
-    arcs: np.ndarray
-    nodes: np.ndarray
+    arcs: NDArray[np.int64]
+    nodes: NDArray[np.int64]
 
 
 def empty_flow(V, n_arcs):

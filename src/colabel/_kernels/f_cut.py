@@ -18,6 +18,7 @@ next one (BETA, MU, FIXED), so that the flow code is linked, and optimised by LL
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel
 from colabel._kernels.cut import row_value
@@ -46,19 +47,19 @@ ONLY, PLACE, TOP, LEVEL, STAGE, LABEL, ROOT = range(7)
 class Row(NamedTuple):
     """A row, or several: unaries, true labels and counted labels, ([n,] V) each."""
 
-    unary: np.ndarray
-    truth: np.ndarray
-    counted: np.ndarray
+    unary: NDArray[np.float64]
+    truth: NDArray[np.int8]
+    counted: NDArray[np.int8]
 
 
 class LevelArrays(NamedTuple):
     """What the loss adds at each level, and between which hits; ``order`` sorts ``beta``."""
 
-    alpha: np.ndarray
-    beta: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    order: np.ndarray
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    order: NDArray[np.int64]
 
 
 class State(NamedTuple):
@@ -67,10 +68,10 @@ class State(NamedTuple):
     FIXED is -1 where a label is free.
     """
 
-    sets: np.ndarray
-    reals: np.ndarray
-    box: np.ndarray
-    pos: np.ndarray
+    sets: NDArray[np.int8]
+    reals: NDArray[np.float64]
+    box: NDArray[np.float64]
+    pos: NDArray[np.int64]
 
 
 def empty_state(V):

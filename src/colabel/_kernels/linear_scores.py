@@ -6,6 +6,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, plain_kernel
 
@@ -15,9 +16,9 @@ __all__ = ["SparseRows", "score_row", "score_rows", "write_row"]
 class SparseRows(NamedTuple):
     """Samples in CSR form."""
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
+    indptr: NDArray[np.int32] | NDArray[np.int64]
+    indices: NDArray[np.int32] | NDArray[np.int64]
+    data: NDArray[np.float64] | NDArray[np.float32]
 
 
 @plain_kernel

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, plain_kernel
 from colabel._kernels.cut import DENSE
@@ -18,15 +19,15 @@ class Blocks(NamedTuple):
     A block has a first place, a last, and bounds on its price. Then unaries and labels of a cut.
     """
 
-    order: np.ndarray
-    place: np.ndarray
-    moved: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    tilted: np.ndarray
-    trial: np.ndarray
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]
+    moved: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    tilted: NDArray[np.float64]
+    trial: NDArray[np.int8]
 
 
 def empty_blocks(V):

@@ -9,6 +9,7 @@ looked at in the slot after those.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel
 
@@ -31,17 +32,17 @@ __all__ = [
 class Planes(NamedTuple):
     """Labelings in bits (n, P, B), the truth first, their weights and losses (n, P), how many."""
 
-    bits: np.ndarray
-    weights: np.ndarray
-    losses: np.ndarray
-    counts: np.ndarray
+    bits: NDArray[np.uint8]
+    weights: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    counts: NDArray[np.int64]
 
 
 class Fresh(NamedTuple):
     """A new labeling in bits, and its loss, for each sample to be visited; or none at all."""
 
-    bits: np.ndarray
-    losses: np.ndarray
+    bits: NDArray[np.uint8]
+    losses: NDArray[np.float64]
 
 
 class Settings(NamedTuple):
@@ -59,10 +60,10 @@ class Slots(NamedTuple):
     ``table`` has for each byte how many bits are on, and then which.
     """
 
-    on: np.ndarray
-    sizes: np.ndarray
-    packed: np.ndarray
-    table: np.ndarray
+    on: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    packed: NDArray[np.uint8]
+    table: NDArray[np.int64]
 
 
 def empty_slots(n_slots, n_labels):

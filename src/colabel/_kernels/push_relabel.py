@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel, inlined
 
@@ -20,8 +21,8 @@ class Preflow(NamedTuple):
     rows by the names above.
     """
 
-    residual: np.ndarray
-    nodes: np.ndarray
+    residual: NDArray[np.int64]
+    nodes: NDArray[np.int64]
 
 
 def empty_preflow(V):

@@ -8,6 +8,7 @@ may or may not lead to a better one.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._kernels import bare_kernel
 from colabel._kernels.planes import load_plane
@@ -22,19 +23,19 @@ class CountLosses(NamedTuple):
     false alarm can raise the loss.
     """
 
-    tables: np.ndarray
-    starts: np.ndarray
-    steps: np.ndarray
+    tables: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    steps: NDArray[np.float64]
 
 
 class Sorting(NamedTuple):
     """Scores of labels, sums of the best of true and false ones, and their orders."""
 
-    scores: np.ndarray
-    hit: np.ndarray
-    false: np.ndarray
-    true_order: np.ndarray
-    false_order: np.ndarray
+    scores: NDArray[np.float64]
+    hit: NDArray[np.float64]
+    false: NDArray[np.float64]
+    true_order: NDArray[np.int64]
+    false_order: NDArray[np.int64]
 
 
 def empty_sorting(n_labels):

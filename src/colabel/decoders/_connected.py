@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders._reduction import components, reduced
 from colabel.decoders._tolerance import Tolerance
@@ -19,12 +20,12 @@ __all__ = ["Connected", "solve_wide"]
 class Connected:
     """Labels joined by couplings, and their twins where they have enough of them."""
 
-    labels: np.ndarray
+    labels: NDArray[np.int64]
     matrix: Floats
     twins: Twins | None
 
     @classmethod
-    def of(cls, matrix: Floats, labels: np.ndarray) -> Connected:
+    def of(cls, matrix: Floats, labels: NDArray[np.int64]) -> Connected:
         """Take the couplings between ``labels`` out of a larger matrix."""
         between = np.ascontiguousarray(matrix[np.ix_(labels, labels)])
         return cls(labels, between, Twins.of(between))

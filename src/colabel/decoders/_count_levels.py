@@ -112,7 +112,7 @@ def _by_false(table: Floats) -> Levels | None:
     return Levels(alpha, beta, least, most, False)
 
 
-def _line(hits: np.ndarray, loss: Floats, start: float) -> tuple[float, float] | None:
+def _line(hits: NDArray[np.int64], loss: Floats, start: float) -> tuple[float, float] | None:
     """Return ``alpha, beta`` with ``loss = alpha + beta * hits``, None where it is no line.
 
     A single point is joined to ``start``, the loss without labels, at no hits.

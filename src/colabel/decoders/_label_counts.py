@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colabel._rows import Span
 from colabel.decoders.base import Floats
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
@@ -44,7 +45,7 @@ class LabelCounts(NamedTuple):
     tops: NDArray[np.int64]
 
 
-def label_counts(scores: ScoreTable, rows: slice, on: Members | None) -> LabelCounts:
+def label_counts(scores: ScoreTable, rows: Span, on: Members | None) -> LabelCounts:
     """Fill the tables of the samples ``rows``; ``on`` is ``members`` of a ``Support``."""
     from colabel._kernels.expected_f import mixture_counts, support_counts
 
@@ -65,7 +66,7 @@ def label_counts(scores: ScoreTable, rows: slice, on: Members | None) -> LabelCo
     return counts
 
 
-def components(scores: ScoreTable, rows: slice) -> tuple[Floats, Floats]:
+def components(scores: ScoreTable, rows: Span) -> tuple[Floats, Floats]:
     """Return log-weights and logits of a ``Mixture``; a ``Modular`` table is one component."""
     if isinstance(scores, Mixture):
         return scores.log_weights[rows], scores.logits[rows]
@@ -84,7 +85,7 @@ def members(scores: ScoreTable) -> Members | None:
     return starts, np.nonzero(labelings)[1].astype(np.int64)
 
 
-def members_of(scores: Support, on: Members | None, rows: slice) -> Members:
+def members_of(scores: Support, on: Members | None, rows: Span) -> Members:
     """Restrict ``members`` to the samples ``rows``, where each has labelings of its own."""
     assert on is not None
     if not scores.own_labelings:
@@ -98,6 +99,6 @@ def block_of(scores: ScoreTable) -> int:
     return max(1, CELLS // ((scores.n_labels + 1) * max(1, scores.n_labels)))
 
 
-def pieces(part: slice, step: int) -> list[slice]:
+def pieces(part: Span, step: int) -> list[Span]:
     """Cut a slice into slices of at most ``step`` samples."""
     return [slice(i, min(i + step, part.stop)) for i in range(part.start, part.stop, step)]

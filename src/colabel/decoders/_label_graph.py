@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from colabel.decoders.base import Floats
 from colabel.exceptions import IncompatibleError
 from colabel.scores import Pairwise
 
@@ -61,8 +63,8 @@ class _Known:
 
     n_labels: int
     dense: bool | None
-    edges: np.ndarray
-    couplings: np.ndarray
+    edges: NDArray[np.int64]
+    couplings: Floats
     graph: Graph
 
     def fits(self, scores: Pairwise, dense: bool | None) -> bool:
@@ -100,12 +102,13 @@ def _build(scores: Pairwise, dense: bool | None) -> Graph:
     return SparseGraph(indptr, heads, mates, caps, sums, scale, weights)
 
 
-def _arcs(scores: Pairwise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arcs(scores: Pairwise) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Return tails, heads and couplings of all arcs, both ways, in order; no coupling is 0."""
     V, (i, j) = scores.n_labels, scores.edges.T
     if len(i) > DENSE * V * (V - 1) / 2:
         # A matrix is quicker than lists of pairs.
-        pairs = np.bincount(i * V + j, scores.couplings, V * V).reshape(V, V)
+        sums = np.bincount(i * V + j, scores.couplings, V * V)
+        pairs = np.asarray(sums, dtype=np.float64).reshape(V, V)
         _check_attractive(pairs)
         pairs += pairs.T
         # without gaps in memory, as the other way: kernels are compiled for either
@@ -121,7 +124,7 @@ def _arcs(scores: Pairwise) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tails, both.indices.astype(np.int64), both.data
 
 
-def _check_attractive(couplings: np.ndarray) -> None:
+def _check_attractive(couplings: Floats) -> None:
     if np.any(couplings < 0):
         raise IncompatibleError(
             "a graph cut needs couplings without repulsion (none below zero); "
@@ -129,7 +132,7 @@ def _check_attractive(couplings: np.ndarray) -> None:
         )
 
 
-def _scales(tails: np.ndarray, heads: np.ndarray, weights: np.ndarray, V: int) -> np.ndarray:
+def _scales(tails: NDArray[np.int64], heads: NDArray[np.int64], weights: Floats, V: int) -> Floats:
     """Return a power of two for each label, the same within a connected part."""
     part = np.zeros(V, dtype=np.int64)
     if not np.any(np.bincount(tails, minlength=V) == V - 1):  # such a label joins all others

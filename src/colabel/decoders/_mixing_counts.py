@@ -8,9 +8,10 @@ loss differs by little. Sizes are taken by falling bound until none is above wha
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders.base import Floats
 from colabel.decoders.fixed_size import solve_fixed_size
@@ -20,9 +21,19 @@ from colabel.results import RelaxedSolution
 
 __all__ = ["best_sizes"]
 
+Index = NDArray[np.int64]
+Climb = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
+Bound = Callable[[Floats, Floats, Floats], Floats]
+Solvers = tuple[Climb, Bound, float]
+
 
 def best_sizes(
-    spins: Spins, truth: Floats, counts_table: Table, nonempty: bool, first: Floats, solvers: Any
+    spins: Spins,
+    truth: Floats,
+    counts_table: Table,
+    nonempty: bool,
+    first: Floats,
+    solvers: Solvers,
 ) -> RelaxedSolution:
     """Solve the relaxation for each row at its best number of labels.
 
@@ -48,7 +59,7 @@ def best_sizes(
 class _Search:
     """What has been found for each row."""
 
-    def __init__(self, spins: Spins, first: Floats, solvers: Any) -> None:
+    def __init__(self, spins: Spins, first: Floats, solvers: Solvers) -> None:
         self.spins, self.first, self.solvers = spins, first, solvers
         n_samples, n_labels = spins.linear.shape
         self.sizes = np.arange(n_labels + 1.0)
@@ -57,7 +68,7 @@ class _Search:
         self.factors = np.zeros((n_samples, 2 * len(first), n_labels))
         self.value, self.upper = np.full(n_samples, -np.inf), np.full(n_samples, np.inf)
 
-    def run(self, rows: np.ndarray, truth: Floats, lines: Floats, nonempty: bool) -> None:
+    def run(self, rows: Index, truth: Floats, lines: Floats, nonempty: bool) -> None:
         """Solve rows with as many true labels."""
         use = np.ones(len(lines))
         use[0] = not nonempty
@@ -77,7 +88,7 @@ class _Search:
             todo, size = todo[worth], size[worth]
         self.upper[rows] = np.maximum(bounds.max(axis=1), self.value[rows])
 
-    def _solve(self, rows: np.ndarray, truth: Floats, lines: Floats, size: np.ndarray) -> Floats:
+    def _solve(self, rows: Index, truth: Floats, lines: Floats, size: Index) -> Floats:
         """Solve rows at a size each, keep what is better, and bound them at all sizes."""
         climb, bound, close = self.solvers
         n_true, n_labels = truth.sum(axis=1), truth.shape[1]
@@ -92,7 +103,7 @@ class _Search:
         change = 0.5 * n_true[:, None] * np.abs(lines[:, 1] - slope[:, None])
         return offset + free[:, None] - multiplier[:, None] * (2.0 * self.sizes - n_labels) + change
 
-    def _keep(self, rows: np.ndarray, value: Floats, u: Floats, factors: Floats) -> None:
+    def _keep(self, rows: Index, value: Floats, u: Floats, factors: Floats) -> None:
         better = value > self.value[rows]
         kept = rows[better]
         self.value[kept], self.u[kept], self.factors[kept] = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import fsum
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -21,7 +22,7 @@ __all__ = ["components", "reduced"]
 CLIP = 1.5
 
 
-def components(matrix: Floats) -> list[np.ndarray]:
+def components(matrix: Floats) -> list[NDArray[np.int64]]:
     """Return the sets of labels that couplings join."""
     if not len(matrix):
         return []

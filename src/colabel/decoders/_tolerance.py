@@ -64,7 +64,7 @@ class Tolerance:
         wide = ~plain & (own.max(axis=1, initial=0.0) > WIDE * smallest)
         return cls(rounding, price, plain, wide)
 
-    def take(self, rows: np.ndarray) -> Tolerance:
+    def take(self, rows: NDArray[np.int64]) -> Tolerance:
         """Return that of some rows."""
         return Tolerance(self.rounding[rows], self.price[rows], self.plain[rows], self.wide[rows])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders.base import Floats, Labels
 
@@ -29,7 +30,7 @@ class Twins:
         Between members of different classes, and of the same one on the diagonal.
     """
 
-    classes: list[np.ndarray]
+    classes: list[NDArray[np.int64]]
     couplings: Floats
 
     @classmethod
@@ -70,7 +71,7 @@ class Twins:
         return labels
 
 
-def _split(matrix: Floats, some: np.ndarray) -> list[np.ndarray]:
+def _split(matrix: Floats, some: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     """Split labels whose rows hold the same numbers into classes of twins."""
     classes: list[list[int]] = []
     for j in np.flatnonzero(some):

@@ -17,7 +17,7 @@ from colabel.decoders._nonempty import best_nonempty
 from colabel.decoders._reduction import components
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.decoders.spins import Spins
-from colabel.decoders.tree_search import Budget
+from colabel.decoders.tree_search import Budget, Counts
 from colabel.results import Decoded
 from colabel.scores import Pairwise, ScoreTable
 
@@ -98,7 +98,7 @@ class BranchAndBound(BaseDecoder):
 
 
 def _solve(
-    unary: Floats, parts: list[Connected], budget: Budget, nodes: np.ndarray
+    unary: Floats, parts: list[Connected], budget: Budget, nodes: Counts
 ) -> tuple[Labels, Floats]:
     """Return labels, and by how much the best score of each part may pass theirs."""
     labels, excess = np.zeros(unary.shape, np.int8), np.zeros((len(parts), len(unary)))
@@ -110,7 +110,7 @@ def _solve(
 
 
 def _solve_nonempty(
-    unary: Floats, parts: list[Connected], excess: Floats, budget: Budget, nodes: np.ndarray
+    unary: Floats, parts: list[Connected], excess: Floats, budget: Budget, nodes: Counts
 ) -> tuple[Labels, Floats]:
     """Find the best labeling that is not empty where the empty one is the best found.
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel._parameters import check_whole
+from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.support_mode import ordered_labelings
 from colabel.exceptions import IncompatibleError
@@ -61,7 +63,7 @@ class Exhaustive(BaseDecoder):
         self._check(scores, nonempty)
         true = binary_rows(scores, Y, "Y").astype(np.float64)
 
-        def augmented(rows: slice, block: Labels) -> Floats:
+        def augmented(rows: Span, block: Labels) -> Floats:
             hits = (true[rows] @ block.T).astype(np.int64)
             false = block.sum(axis=1, dtype=np.int64) - hits
             total = scores.take(rows).value_all(block)
@@ -72,7 +74,7 @@ class Exhaustive(BaseDecoder):
         return self._search(scores, augmented, nonempty)
 
     def _search(
-        self, scores: ScoreTable, value: Callable[[slice, Labels], Floats], nonempty: bool
+        self, scores: ScoreTable, value: Callable[[Span, Labels], Floats], nonempty: bool
     ) -> Decoded:
         best = np.full(scores.n_samples, np.nan)
         labels = np.zeros((scores.n_samples, scores.n_labels), dtype=np.int8)
@@ -105,13 +107,13 @@ class Exhaustive(BaseDecoder):
             yield ((part[:, None] >> np.arange(scores.n_labels)) & 1).astype(np.int8)
 
 
-def _row_blocks(scores: ScoreTable, n_labelings: int) -> Iterator[slice]:
+def _row_blocks(scores: ScoreTable, n_labelings: int) -> Iterator[Span]:
     width = scores.n_components if isinstance(scores, Mixture) else 1
     step = max(1, CELLS // max(1, n_labelings * width))
     for start in range(0, scores.n_samples, step):
         yield slice(start, start + step)
 
 
-def _popcount(codes: np.ndarray) -> np.ndarray:
+def _popcount(codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the bits of each code (``numpy.bitwise_count`` came with NumPy 2)."""
     return np.array([int(code).bit_count() for code in codes])

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from colabel._rows import Span
 from colabel.decoders._label_counts import block_of, label_counts, members, pieces
 from colabel.decoders.base import BaseDecoder, Floats, Labels, with_doubt
 from colabel.numerics.threads import in_threads
@@ -63,7 +64,7 @@ class ExpectedF(BaseDecoder):
         values = np.empty(scores.n_samples)
         weights, on, step = self._weights(scores.n_labels), members(scores), block_of(scores)
 
-        def block(part: slice) -> None:
+        def block(part: Span) -> None:
             for rows in pieces(part, step):
                 counts = label_counts(scores, rows, on)
                 value_by_counts(*counts, weights, Z[rows], values[rows])
@@ -78,7 +79,7 @@ class ExpectedF(BaseDecoder):
         labels = np.empty((scores.n_samples, scores.n_labels), dtype=np.int8)
         weights, on, step = self._weights(scores.n_labels), members(scores), block_of(scores)
 
-        def block(part: slice) -> None:
+        def block(part: Span) -> None:
             for rows in pieces(part, step):
                 counts = label_counts(scores, rows, on)
                 best_by_counts(*counts, weights, nonempty, labels[rows], values[rows])

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_expit
 
 from colabel._parameters import check_whole
+from colabel._rows import Span
 from colabel.decoders._label_counts import (
     block_of,
     components,
@@ -81,7 +82,7 @@ class ExpectedJaccard(BaseDecoder):
 
         values = np.empty(scores.n_samples)
 
-        def block(rows: slice) -> None:
+        def block(rows: Span) -> None:
             mixture_jaccard(*components(scores, rows), Z[rows], values[rows])
 
         in_threads(block, scores.n_samples)
@@ -125,7 +126,7 @@ class ExpectedJaccard(BaseDecoder):
 
         on = members(scores)
 
-        def block(rows: slice) -> None:
+        def block(rows: Span) -> None:
             found = labels[rows], values[rows]
             if isinstance(scores, Support):
                 climb = row_climbs if scores.own_labelings else climb_support
@@ -143,7 +144,7 @@ def _independent(logits: Floats, nonempty: bool) -> tuple[Labels, Floats]:
 
     labels, values = np.empty(logits.shape, dtype=np.int8), np.empty(len(logits))
 
-    def block(rows: slice) -> None:
+    def block(rows: Span) -> None:
         order = np.argsort(-logits[rows], axis=1, kind="stable")
         independent_jaccard(logits[rows], order, nonempty, labels[rows], values[rows])
 
@@ -165,7 +166,7 @@ def _best_of_counts(scores: ScoreTable, weights: Floats, nonempty: bool) -> tupl
     labels = np.empty((scores.n_samples, scores.n_labels), dtype=np.int8)
     on, step = members(scores), block_of(scores)
 
-    def block(part: slice) -> None:
+    def block(part: Span) -> None:
         for rows in pieces(part, step):
             counts = label_counts(scores, rows, on)
             best_by_counts(*counts, weights, nonempty, labels[rows], values[rows])
@@ -201,7 +202,7 @@ def _enumerated(scores: Mixture | Support, nonempty: bool) -> Labels:
     return labels
 
 
-def _probabilities(scores: Mixture | Support, rows: slice, Y: Labels) -> Floats:
+def _probabilities(scores: Mixture | Support, rows: Span, Y: Labels) -> Floats:
     """Probabilities of the labelings ``Y``: (n_rows, n_Y)."""
     if isinstance(scores, Support):
         return np.exp(scores.log_p[rows])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders.base import Floats
 
@@ -99,13 +100,13 @@ class _Ends:
         width = self.excess[1] - self.excess[0]
         return (self.value[0] - self.value[1]) / np.where(width > 0, width, 1.0)
 
-    def closed(self) -> np.ndarray:
+    def closed(self) -> NDArray[np.bool_]:
         """Tell which rows are solved."""
         share = self.share()
         value = share * self.value[0] + (1.0 - share) * self.value[1]
         return self.height - value <= self.close * self.scale
 
-    def update(self, rows: np.ndarray, lam: Floats, trial: Floats, X: Floats) -> None:
+    def update(self, rows: NDArray[np.int64], lam: Floats, trial: Floats, X: Floats) -> None:
         """Put solutions at ``lam`` on their side, and in ``X`` where their bound is the best."""
         u = trial[:, 0, :]
         pairs = np.einsum("irl,irl->i", trial @ self.W, trial)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from colabel._parameters import check_whole
+from colabel._rows import Span
 from colabel.decoders._count_levels import Levels, Singled, count_form
 from colabel.decoders._label_graph import label_graph
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
@@ -152,7 +153,7 @@ def cut_rows(unary: Floats, graph: Graph) -> Labels:
     typical = _typical(unary) if len(unary) else None
     work = per_thread(partial(cut_workspace, graph, typical))
 
-    def solve(rows: slice) -> None:
+    def solve(rows: Span) -> None:
         best_rows(unary[rows], graph, work(), labels[rows])
 
     in_threads(solve, len(unary))
@@ -173,7 +174,7 @@ def _other(unary: Floats, graph: Graph, avoid: Labels, nonempty: bool) -> Labels
     labels = np.empty(avoid.shape, dtype=np.int8)
     work = per_thread(partial(forced_workspace, graph))
 
-    def solve(rows: slice) -> None:
+    def solve(rows: Span) -> None:
         other_rows(unary[rows], graph, work(), avoid[rows], nonempty, labels[rows])
 
     in_threads(solve, len(unary))
@@ -230,7 +231,7 @@ def _decode_levels(
     labels, bound = np.empty(true.shape, dtype=np.int8), np.empty(len(true))
     work = per_thread(partial(augmented_workspace, graph))
 
-    def solve(rows: slice) -> None:
+    def solve(rows: Span) -> None:
         table = Row(unary[rows], true[rows], counted[rows])
         run(table, graph, levels, limits, work(), labels[rows], bound[rows])
 

@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from colabel._parameters import check_real, check_whole
+from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats
 from colabel.decoders.spins import Spins, times
 from colabel.messages import warn_user
@@ -88,7 +89,7 @@ class MeanField(BaseDecoder):
         sweeps = np.zeros(len(means), np.int64)
         limits = (self.tol, self.max_sweeps)
 
-        def work(rows: slice) -> None:
+        def work(rows: Span) -> None:
             mean_field_rows(matrix, order[rows], means[rows], fields[rows], *limits, sweeps[rows])
 
         in_threads(work, len(means))

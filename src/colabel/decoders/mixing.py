@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
+from colabel._rows import Span
 from colabel.decoders._mixing_counts import best_sizes
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.fixed_size import CLOSE, solve_fixed_size
@@ -169,7 +170,7 @@ class Mixing(BaseDecoder):
         draws = self._draws(relaxed.factors.shape[1])
         draws[0] = 0.0  # the first rounding is that of the mean itself
 
-        def round_part(rows: slice) -> None:
+        def round_part(rows: Span) -> None:
             moments = relaxed.u[rows], relaxed.factors[rows]
             round_sizes(scores.unary[rows], spins.matrix, *moments, draws, size, labels[rows])
 
@@ -186,7 +187,7 @@ class Mixing(BaseDecoder):
         draws[:, 0] = 1.0
         draws[0, 1:] = 0.0  # the first rounding is that of the mean itself
 
-        def round_part(rows: slice) -> None:
+        def round_part(rows: Span) -> None:
             unary, factors = scores.unary[rows], relaxed.factors[rows]
             round_factors(unary, spins.matrix, factors, draws, nonempty, labels[rows])
 
@@ -206,7 +207,7 @@ class Mixing(BaseDecoder):
         return rng.standard_normal((self.n_roundings, rank))
 
     def _relax(
-        self, spins: Spins, rows: slice, X: Floats, size: int | None, certify: bool
+        self, spins: Spins, rows: Span, X: Floats, size: int | None, certify: bool
     ) -> RelaxedSolution:
         B, W, constant = spins.linear[rows], 0.25 * spins.matrix, spins.constant[rows]
         if size is None:
@@ -238,7 +239,7 @@ class Mixing(BaseDecoder):
         G, value = np.empty_like(X), np.empty(len(B))
         rows, limits = np.ascontiguousarray(B), (float(self.tol), int(self.max_sweeps))
 
-        def solve(part: slice) -> None:
+        def solve(part: Span) -> None:
             mix_rows(rows[part], W, X[part], G[part], *limits, value[part])
 
         in_threads(solve, len(B), least=max(1, THREAD_CELLS // max(1, W.size)))
@@ -294,7 +295,7 @@ def _shaken(factors: Floats, rng: np.random.RandomState) -> Floats:
     return np.ascontiguousarray(X / np.linalg.norm(X, axis=1, keepdims=True))
 
 
-def _row_blocks(n_samples: int, n_labels: int) -> Iterator[slice]:
+def _row_blocks(n_samples: int, n_labels: int) -> Iterator[Span]:
     step = max(1, CELLS // (n_labels + 1) ** 2)
     for begin in range(0, n_samples, step):
         yield slice(begin, begin + step)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from colabel._parameters import check_whole
+from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
@@ -70,7 +71,7 @@ class MixtureMode(BaseDecoder):
         labels = np.zeros((scores.n_samples, scores.n_labels), dtype=np.int8)
         proof = np.empty((scores.n_samples, 2))
 
-        def block(r: slice) -> None:
+        def block(r: Span) -> None:
             table = scores.log_weights[r], scores.logits[r]
             ranked_lists(*table, nonempty, self.max_nodes, labels[r], proof[r])
 
@@ -99,7 +100,7 @@ def most_probable(
     values = np.empty((n_samples, m))
     proof = np.empty((n_samples, 2))
 
-    def block(r: slice) -> None:
+    def block(r: Span) -> None:
         work, found = workspace(scores.n_components, n_labels), (labels[r], values[r], proof[r])
         top_labelings(scores.log_weights[r], scores.logits[r], nonempty, max_nodes, work, *found)
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 
 from colabel._parameters import check_whole
 from colabel._renamed import Renamed, RenamedParameters
+from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.numerics.threads import in_threads
 from colabel.results import Decoded
 from colabel.scores import Mixture, Modular, ScoreTable, Support
 
 __all__ = ["OnePerSet"]
+
+Facets = Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
 
 class OnePerSet(RenamedParameters, BaseDecoder):
@@ -52,7 +55,7 @@ class OnePerSet(RenamedParameters, BaseDecoder):
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Modular, Mixture, Support)
     exact: ClassVar[bool] = True
 
-    def __init__(self, facets: Any = None, max_nodes: int = 1_000_000) -> None:
+    def __init__(self, facets: Facets | None = None, max_nodes: int = 1_000_000) -> None:
         self.facets = facets
         self.max_nodes = max_nodes
 
@@ -153,7 +156,7 @@ def _decode_mixture(
     choice = np.zeros((n, len(parts)), dtype=np.int64)
     value, bound = np.empty(n), np.empty(n)
 
-    def block(r: slice) -> None:
+    def block(r: Span) -> None:
         found = choice[r], value[r], bound[r]
         best_choices(scores.log_weights[r], log_p[r], starts, max_nodes, *found)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from colabel._rows import Span
 from colabel.decoders._label_graph import label_graph
 from colabel.decoders.base import Floats, Labels
 from colabel.numerics.threads import in_threads, per_thread
@@ -85,7 +86,7 @@ def parametric_cut(scores: Pairwise) -> ParametricCut:
     entry = np.empty(scores.unary.shape)
     work = per_thread(partial(_workspace, graph))
 
-    def solve(rows: slice) -> None:
+    def solve(rows: Span) -> None:
         from colabel._kernels.parametric_cut import parametric_rows
 
         parametric_rows(scores.unary[rows], graph, *work(), entry[rows])

@@ -13,7 +13,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from colabel._rows import RowIndex
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.decoders.spins import Spins, times
 from colabel.results import Decoded, RelaxedSolution
@@ -175,7 +177,7 @@ class SizeBasis:
 
     def solve(
         self,
-        rows: np.ndarray | slice,
+        rows: RowIndex,
         truth: Floats,
         lines: Floats,
         use: Floats,
@@ -230,7 +232,7 @@ def loss_lines(table: Floats) -> Floats:
     return np.stack([intercept, slope], axis=1)
 
 
-def by_size(truth: np.ndarray) -> list[tuple[np.ndarray, int]]:
+def by_size(truth: Labels | Floats) -> list[tuple[NDArray[np.int64], int]]:
     """Group rows by their number of true labels."""
     n_true = truth.sum(axis=1).astype(np.int64)
     return [(np.flatnonzero(n_true == count), int(count)) for count in np.unique(n_true)]

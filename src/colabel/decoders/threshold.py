@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
 from colabel.results import Decoded
@@ -110,13 +111,13 @@ class CardinalityThreshold(BaseDecoder):
         return Decoded.exact(labels, self.objective(scores, labels))
 
 
-def _split(rows: np.ndarray, cells_per_row: int) -> list[np.ndarray]:
+def _split(rows: NDArray[np.int64], cells_per_row: int) -> list[NDArray[np.int64]]:
     step = max(1, CELLS // cells_per_row)
     return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
 def _best_counts(
-    unary: Floats, true: np.ndarray, loss: Floats, nonempty: bool
+    unary: Floats, true: NDArray[np.bool_], loss: Floats, nonempty: bool
 ) -> tuple[Labels, Floats]:
     """Best labelings of rows with the same number of true labels, and their losses."""
     n_hits, n_false = loss.shape[0], loss.shape[1]

@@ -193,7 +193,7 @@ class _Trees:
                 self._add(some, int(min(count, nodes[some].min())), nodes)
             count = min(2 * count, step)
 
-    def _add(self, rows: np.ndarray, count: int, nodes: Counts) -> None:
+    def _add(self, rows: NDArray[np.int64], count: int, nodes: Counts) -> None:
         from colabel._kernels.branch_bound import search_rows
 
         if not len(rows):
@@ -216,13 +216,13 @@ class _Trees:
         bound[rows] = np.maximum(least, self.best[rows, 0])
         return bound
 
-    def _relax_roots(self, rows: np.ndarray, tol: float) -> None:
+    def _relax_roots(self, rows: NDArray[np.int64], tol: float) -> None:
         """Bound rows by the relaxation of the whole table, and round it to labelings."""
         step = max(1, CELLS // (self.unary.shape[1] + 1) ** 2)
         for begin in range(0, len(rows), step):
             self._relax_block(rows[begin : begin + step], tol)
 
-    def _relax_block(self, rows: np.ndarray, tol: float) -> None:
+    def _relax_block(self, rows: NDArray[np.int64], tol: float) -> None:
         from colabel._kernels.mixing import climb_vectors, fill_gradient
 
         spins = Spins.of_arrays(self.unary[rows], self.matrix)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colabel._rows import Span
 from colabel.numerics.magnitude import squared_norms
 from colabel.numerics.products import make_products
 from colabel.results import Decoded, RelaxedSolution, Solution
@@ -182,7 +183,7 @@ class MarginProblem:
         """Whether there is no stronger bound than that of an oracle."""
         return oracle is self.oracles.proof
 
-    def tables(self, theta: Floats, step: int) -> Iterator[tuple[slice, Modular | Pairwise]]:
+    def tables(self, theta: Floats, step: int) -> Iterator[tuple[Span, Modular | Pairwise]]:
         """Score all samples, at most ``step`` of them at a time."""
         for i in range(0, self.n_samples, step):
             some = slice(i, i + step)

@@ -13,11 +13,14 @@ about as much as scoring all samples a few times.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from colabel._rows import Span
+from colabel.roles import Features
 
 __all__ = ["KernelRows", "LinearRows", "RankFit", "RankRows", "solve_ranking"]
 
@@ -37,15 +40,15 @@ class RankRows(Protocol):
 
     n: int
 
-    def gram(self, block: slice) -> Floats:
+    def gram(self, block: Span) -> Floats:
         """Return inner products of the features of a block."""
         ...
 
-    def scores(self, block: slice) -> Floats:
+    def scores(self, block: Span) -> Floats:
         """Return the scores of a block."""
         ...
 
-    def add(self, block: slice, change: Floats) -> None:
+    def add(self, block: Span, change: Floats) -> None:
         """Add to the dual weights of a block."""
         ...
 
@@ -57,19 +60,19 @@ class RankRows(Protocol):
 class LinearRows(RankRows):
     """Linear features and a constant: ``gram = x . z + 1``; dense or sparse."""
 
-    def __init__(self, X: Any, n_labels: int) -> None:
+    def __init__(self, X: Features, n_labels: int) -> None:
         self.X, self.n = X, X.shape[0]
         self.coef = np.zeros((n_labels, X.shape[1]))
         self.intercept = np.zeros(n_labels)
 
-    def gram(self, block: slice) -> Floats:
+    def gram(self, block: Span) -> Floats:
         found = self.X[block] @ self.X[block].T
-        return (found.toarray() if sparse.issparse(found) else found) + 1.0
+        return (found.toarray() if isinstance(found, sparse.csr_array) else found) + 1.0
 
-    def scores(self, block: slice) -> Floats:
+    def scores(self, block: Span) -> Floats:
         return np.asarray(self.X[block] @ self.coef.T) + self.intercept
 
-    def add(self, block: slice, change: Floats) -> None:
+    def add(self, block: Span, change: Floats) -> None:
         self.coef += np.asarray(self.X[block].T @ change).T
         self.intercept += change.sum(axis=0)
 
@@ -86,13 +89,13 @@ class KernelRows(RankRows):
         self.K, self.n = K, len(K)
         self.F = np.zeros((self.n, n_labels))
 
-    def gram(self, block: slice) -> Floats:
+    def gram(self, block: Span) -> Floats:
         return self.K[block, block]
 
-    def scores(self, block: slice) -> Floats:
+    def scores(self, block: Span) -> Floats:
         return self.F[block]
 
-    def add(self, block: slice, change: Floats) -> None:
+    def add(self, block: Span, change: Floats) -> None:
         self.F += self.K[block].T @ change
 
     def refresh(self, beta: Floats) -> Floats:
@@ -226,7 +229,7 @@ class _Pairs(NamedTuple):
     starts: Index
     weight: Floats
 
-    def of(self, block: slice) -> tuple[Index, Index, Index, Floats]:
+    def of(self, block: Span) -> tuple[Index, Index, Index, Floats]:
         """Return what the ascent needs for a block."""
         caps = self.weight[block] / self.sizes[block]
         return self.labels[block], self.counts[block], self.starts[block], caps

@@ -7,8 +7,6 @@ block of their own: between sweeps they are set to their best value, which clips
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +18,7 @@ __all__ = ["SpinAscent"]
 
 # Samples visited between two updates of the multipliers.
 CHUNK = 256
-CLIP: dict[str | None, Any] = {"attractive": np.maximum, "repulsive": np.minimum}
+CLIP: dict[str | None, np.ufunc] = {"attractive": np.maximum, "repulsive": np.minimum}
 
 
 class SpinAscent(Ascent):

@@ -15,6 +15,7 @@ __all__ = ["BaseLoss", "CountsLoss"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+Counts = NDArray[np.int64]
 
 
 class BaseLoss(BaseEstimator, ABC):
@@ -55,7 +56,7 @@ class CountsLoss(BaseLoss):
     structure: ClassVar[Literal["modular", "counts"]] = "counts"
 
     @abstractmethod
-    def of_counts(self, n_true: NDArray, hits: NDArray, false: NDArray) -> Floats:
+    def of_counts(self, n_true: Counts, hits: Counts, false: Counts) -> Floats:
         """Loss for broadcastable arrays of counts."""
 
     def value(self, Y: Labels, Z: Labels) -> Floats:

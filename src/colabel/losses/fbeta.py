@@ -1,9 +1,8 @@
 """F-beta loss: one minus the weighted harmonic mean of precision and recall."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colabel.losses.base import CountsLoss, Floats
+from colabel.losses.base import Counts, CountsLoss, Floats
 
 __all__ = ["FBeta"]
 
@@ -26,7 +25,7 @@ class FBeta(CountsLoss):
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = beta
 
-    def of_counts(self, n_true: NDArray, hits: NDArray, false: NDArray) -> Floats:
+    def of_counts(self, n_true: Counts, hits: Counts, false: Counts) -> Floats:
         weight = self.beta * self.beta
         below = weight * n_true + hits + false
         score = (1.0 + weight) * hits / np.where(below > 0, below, 1.0)

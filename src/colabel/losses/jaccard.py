@@ -1,9 +1,8 @@
 """Jaccard loss: one minus intersection over union."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colabel.losses.base import CountsLoss, Floats
+from colabel.losses.base import Counts, CountsLoss, Floats
 
 __all__ = ["Jaccard"]
 
@@ -18,6 +17,6 @@ class Jaccard(CountsLoss):
     array([0.5])
     """
 
-    def of_counts(self, n_true: NDArray, hits: NDArray, false: NDArray) -> Floats:
+    def of_counts(self, n_true: Counts, hits: Counts, false: Counts) -> Floats:
         union = n_true + false
         return np.where(union > 0, 1.0 - hits / np.maximum(union, 1), 0.0)

@@ -1,9 +1,8 @@
 """Subset 0/1 loss: every labeling but the true one is equally wrong."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colabel.losses.base import CountsLoss, Floats
+from colabel.losses.base import Counts, CountsLoss, Floats
 
 __all__ = ["Subset"]
 
@@ -18,5 +17,5 @@ class Subset(CountsLoss):
     array([0., 1.])
     """
 
-    def of_counts(self, n_true: NDArray, hits: NDArray, false: NDArray) -> Floats:
+    def of_counts(self, n_true: Counts, hits: Counts, false: Counts) -> Floats:
         return np.where((hits == n_true) & (false == 0), 0.0, 1.0)

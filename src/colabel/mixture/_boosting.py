@@ -20,10 +20,11 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator
 
 from colabel._parameters import check_real, check_whole
+from colabel._rows import Span
 from colabel.mixture._constants import Constants, constant_log_likelihoods, rows_that_count
 from colabel.mixture._em import Component, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Rows, Span
+from colabel.numerics.products import Rows
 from colabel.trees.arrays import Trees
 from colabel.trees.growers import Grower, Source, make_source
 from colabel.trees.sums import ScoredRows, TreeSums

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from colabel._rows import Span
 from colabel._sklearn import take_rows
 from colabel.mixture._constants import (
     Constants,
@@ -28,7 +29,7 @@ from colabel.mixture._constants import (
 )
 from colabel.mixture._em import Component, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Rows, Span
+from colabel.numerics.products import Rows
 
 __all__ = ["AnyClassifier", "ClassifierExperts", "ClassifierGate", "check_classifier"]
 

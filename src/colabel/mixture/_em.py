@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
+from colabel._rows import Span
 from colabel._sklearn import take_rows
 from colabel.linear.features import Features
 from colabel.mixture._constants import unit_weight
 from colabel.numerics.jobs import Run, in_turn
-from colabel.numerics.products import Rows, Span
+from colabel.numerics.products import Rows
 
 __all__ = ["Component", "Experts", "Gate", "GatedMixture", "Maker", "TrainingData", "run_em"]
 

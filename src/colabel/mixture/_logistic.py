@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._rows import Span
 from colabel.linear.design import DenseDesign, ProductsDesign, make_design
 from colabel.linear.features import Features, FeatureScale
 from colabel.linear.logistic import (
@@ -24,7 +25,7 @@ from colabel.linear.logistic import (
 from colabel.mixture._constants import Constants, constant_log_likelihoods
 from colabel.mixture._em import Component, Maker, TrainingData
 from colabel.numerics.jobs import Run
-from colabel.numerics.products import Products, Rows, Span
+from colabel.numerics.products import Products, Rows
 
 __all__ = ["Logistic", "LogisticExperts", "Regressions", "SoftmaxGate"]
 

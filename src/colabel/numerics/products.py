@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["DenseProducts", "Products", "Rows", "Span", "SparseProducts", "make_products"]
+__all__ = ["DenseProducts", "Products", "Rows", "SparseProducts", "make_products"]
 
 Floats = NDArray[np.float64]
 # Validated features: (n_samples, n_features), dense or CSR.
 Rows: TypeAlias = NDArray[np.float64] | sparse.csr_array
-# Some of them, one after the other.
-Span: TypeAlias = "slice[int, int, int]"
 
 # Scores worked on together: large enough for a matrix product, small enough for a cache.
 BLOCK_SCORES = 2**17

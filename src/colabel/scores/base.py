@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 
+from colabel._rows import RowIndex
 from colabel.exceptions import IncompatibleError
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
+Array = TypeVar("Array", Floats, Labels)
 RandomState = int | np.random.RandomState | None
 
 
@@ -57,7 +59,7 @@ class ScoreTable(ABC):
         """Score the labeling ``Z[i]`` of each sample ``i``: (n_samples,)."""
 
     @abstractmethod
-    def take(self, rows: Any) -> ScoreTable:
+    def take(self, rows: RowIndex) -> ScoreTable:
         """Return the table of the given samples (indices, mask or slice)."""
 
     def log_prob(self, Y: ArrayLike) -> Floats:
@@ -108,9 +110,10 @@ def floats(array: ArrayLike, ndim: int, name: str, *, neg_inf: bool = False) -> 
     return out
 
 
-def binary(Y: Any, shape: tuple[int, int], name: str) -> Floats:
+def binary(Y: ArrayLike | sparse.sparray, shape: tuple[int, int], name: str) -> Floats:
     """Return labelings of 0 and 1, dense or sparse, as dense floats; refuse any others."""
-    out = floats(Y.toarray() if sparse.issparse(Y) else Y, 2, name)
+    dense = Y.toarray() if isinstance(Y, sparse.sparray | sparse.spmatrix) else Y
+    out = floats(dense, 2, name)
     if out.shape != shape:
         raise ValueError(f"{name} must hold a labeling for each sample, {shape}; got {out.shape}")
     if not np.all((out == 0.0) | (out == 1.0)):
@@ -118,7 +121,7 @@ def binary(Y: Any, shape: tuple[int, int], name: str) -> Floats:
     return out
 
 
-def rows_of(array: NDArray[Any], rows: Any) -> NDArray[Any]:
+def rows_of(array: Array, rows: RowIndex) -> Array:
     """Return the given rows (indices, mask or slice) of an array that has been checked."""
     out = np.ascontiguousarray(array[rows])
     if out.ndim != array.ndim:
@@ -134,7 +137,9 @@ def normalised(log_weights: Floats, name: str) -> Floats:
     return log_weights - total
 
 
-def draw_index(probabilities: Floats, n_draws: int, rng: np.random.RandomState) -> NDArray:
+def draw_index(
+    probabilities: Floats, n_draws: int, rng: np.random.RandomState
+) -> NDArray[np.int64]:
     """Draw column indices from each row of ``probabilities``: (n_samples, n_draws)."""
     cumulative = np.cumsum(probabilities, axis=1)
     draws = rng.random_sample((len(probabilities), n_draws)) * cumulative[:, -1:]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import check_random_state
 
+from colabel._rows import RowIndex
 from colabel.scores.base import (
     Floats,
     Labels,
@@ -78,7 +78,7 @@ class Mixture(ScoreTable):
         joint += self.log_weights[:, None, :]
         return logsumexp(joint, axis=2)
 
-    def take(self, rows: Any) -> Mixture:
+    def take(self, rows: RowIndex) -> Mixture:
         # Normalising again would change the last bits: a row would differ from its batch.
         out = object.__new__(Mixture)
         object.__setattr__(out, "log_weights", rows_of(self.log_weights, rows))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 
+from colabel._rows import RowIndex
 from colabel.scores.base import (
     Floats,
     Labels,
@@ -66,7 +66,7 @@ class Modular(ScoreTable):
     def value_all(self, labelings: ArrayLike) -> Floats:
         return self.unary @ floats(labelings, 2, "labelings").T
 
-    def take(self, rows: Any) -> Modular:
+    def take(self, rows: RowIndex) -> Modular:
         return Modular(self.unary[rows], self.log_odds)
 
     def plus_unary(self, cost: ArrayLike) -> Modular:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from colabel._rows import RowIndex
 from colabel.scores.base import (
     Floats,
     ScoreTable,
@@ -100,7 +100,7 @@ class Pairwise(ScoreTable):
         Z = floats(labelings, 2, "labelings")
         return self.unary @ Z.T + self._pair_values(Z)
 
-    def take(self, rows: Any) -> Pairwise:
+    def take(self, rows: RowIndex) -> Pairwise:
         return Pairwise(self.unary[rows], self.edges, self.couplings)
 
     def fields(self, Z: ArrayLike) -> Floats:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
+from colabel._rows import RowIndex
 from colabel.scores.base import (
     Floats,
     Labels,
@@ -114,7 +115,7 @@ class Support(ScoreTable):
         left_out = 0.0 if self.rest is None else np.maximum(1.0 - p.sum(axis=1, keepdims=True), 0.0)
         return np.minimum(least, 1.0), np.minimum(least + left_out, 1.0)
 
-    def pick(self, index: NDArray[Any]) -> Labels:
+    def pick(self, index: NDArray[np.int64]) -> Labels:
         """Return the labelings that ``index`` (n_samples, ...) names, of each sample."""
         if not self.own_labelings:
             return self.labelings[index]
@@ -135,7 +136,7 @@ class Support(ScoreTable):
         where = self._locate(labelings)
         return np.where(where >= 0, self.scores[:, np.maximum(where, 0)], -np.inf)
 
-    def take(self, rows: Any) -> Self:
+    def take(self, rows: RowIndex) -> Self:
         # Normalising again would change the last bits: a row would differ from its batch.
         out = object.__new__(type(self))
         for part in fields(self):
