@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "_label_scores": set(),
     "_measure_names": set(),
     "_progress": set(),
-    "_renamed": set(),
+    "_renamed": {"exceptions", "messages"},
     "_unchanged": set(),
     "_kernels": set(),
     "scores": GROUND,
