@@ -89,7 +89,7 @@ TASKS = {
             n_components=[20, 30, 50],
             gate__variance=[3, 10],
             experts__prior=["shared"],  # a search of 10 to 60 steps chose it over "zero"
-            n_steps=[60],
+            max_iter=[60],
         ),
         folds=5,
         repeats=2,
@@ -98,7 +98,9 @@ TASKS = {
     "scene-rbf": Task(
         "scene",
         0.72,
-        rbf([0.05, 0.1, 0.2], n_components=[20], gate__variance=[10, 30, 100], n_steps=[5, 10, 15]),
+        rbf(
+            [0.05, 0.1, 0.2], n_components=[20], gate__variance=[10, 30, 100], max_iter=[5, 10, 15]
+        ),
         steps=(WHOLE,),
     ),
     "yeast": Task(
@@ -108,7 +110,7 @@ TASKS = {
             n_components=[30],
             experts__variance=[1, 3, 10],
             gate__variance=[0.5, 1, 2],
-            n_steps=[5, 10],
+            max_iter=[5, 10],
         ),
         repeats=2,
     ),
@@ -116,7 +118,7 @@ TASKS = {
         "yeast",
         0.337,
         cbm(
-            n_components=[30], experts__variance=[3, 10], gate__variance=[1, 2, 4], n_steps=[5, 10]
+            n_components=[30], experts__variance=[3, 10], gate__variance=[1, 2, 4], max_iter=[5, 10]
         ),
         model=CBM(decoder="f1"),
         repeats=2,
@@ -130,7 +132,7 @@ TASKS = {
             n_components=[30],
             experts__variance=[10],
             gate__variance=[3, 10, 30],
-            n_steps=[4, 8],
+            max_iter=[4, 8],
         ),
         steps=(StandardScaler(), WHOLE),
         model=CBM(decoder="f1"),
@@ -144,7 +146,7 @@ TASKS = {
             experts__variance=[1, 3, 10],
             gate__variance=[10, 30],
             experts__prior=["shared"],
-            n_steps=[2],
+            max_iter=[2],
         ),
         steps=(Normalizer(),),
         model=CBM(decoder="f1", n_models=3),
@@ -156,7 +158,7 @@ TASKS = {
         None,
         cbm(n_components=[30], experts__variance=[1, 3, 10], gate__variance=[10, 30]),
         steps=(Normalizer(),),
-        model=CBM(decoder="f1", n_models=3, experts=Logistic(prior="shared"), n_steps=2),
+        model=CBM(decoder="f1", n_models=3, experts=Logistic(prior="shared"), max_iter=2),
         folds=5,
         **F1,
     ),
@@ -168,7 +170,7 @@ TASKS = {
             experts__variance=[30, 100, 300],
             gate__variance=[100],
             experts__prior=["zero", "shared"],
-            n_steps=[2, 4],
+            max_iter=[2, 4],
         ),
         model=CBM(decoder="f1", n_models=3),
         folds=5,
@@ -179,7 +181,7 @@ TASKS = {
         0.525,
         cbm(n_components=[30], experts__variance=[3, 10], gate__variance=[10, 30]),
         steps=(Normalizer(),),
-        model=CBM(decoder="f1", experts=Logistic(prior="shared"), n_steps=3),
+        model=CBM(decoder="f1", experts=Logistic(prior="shared"), max_iter=3),
         folds=2,
         **F1,
     ),
@@ -187,7 +189,7 @@ TASKS = {
         "rcv1subset1",
         0.555,
         cbm(n_components=[50, 100], gate__variance=[100, 1000]),
-        model=CBM(n_steps=4, experts=Logistic(100.0)),
+        model=CBM(max_iter=4, experts=Logistic(100.0)),
         folds=2,
     ),
     "rcv1subset1-br": Task(

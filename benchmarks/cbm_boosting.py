@@ -43,7 +43,7 @@ SEEDS = range(600, 620)
 
 
 def mixture(**changes):
-    usual = {"n_components": 20, "experts": BoostedTrees(), "n_steps": 20, "n_init": 10}
+    usual = {"n_components": 20, "experts": BoostedTrees(), "max_iter": 20, "n_init": 10}
     return CBM(**{**usual, **changes})
 
 
@@ -85,12 +85,12 @@ def shapes(model):
     return [
         {
             "n_components": COMPONENTS,
-            "n_steps": [n_steps],
-            "experts": [regrown(experts, model.n_steps, n_steps, n_leaves)],
-            "gate": [regrown(gate, model.n_steps, n_steps, n_leaves)],
+            "max_iter": [n_steps],
+            "experts": [regrown(experts, model.max_iter, n_steps, n_leaves)],
+            "gate": [regrown(gate, model.max_iter, n_steps, n_leaves)],
         }
         for experts, gate in kinds
-        for n_steps in (model.n_steps, FEW_STEPS)
+        for n_steps in (model.max_iter, FEW_STEPS)
         for n_leaves in LEAVES
     ]
 
@@ -100,7 +100,7 @@ def choose(search):
     chosen = mixture(n_models=3, random_state=0)
     chosen.set_params(**search.best(chosen, GRID, 3))
     gates = [clone(chosen.experts).set_params(n_trees=n) for n in GATE_TREES]
-    chosen.set_params(**search.best(chosen, {"n_steps": STEPS, "gate": gates}, 5))
+    chosen.set_params(**search.best(chosen, {"max_iter": STEPS, "gate": gates}, 5))
     return chosen.set_params(**search.best(chosen, shapes(chosen), 5, n_partitions=3))
 
 
@@ -111,7 +111,7 @@ def accuracy(data):
     experts = chosen.experts
     words = (
         f"{chosen.n_components} components, rate {experts.learning_rate}, penalty "
-        f"{experts.reg_lambda}, {chosen.n_steps} steps of {experts.n_trees} trees of "
+        f"{experts.reg_lambda}, {chosen.max_iter} steps of {experts.n_trees} trees of "
         f"{experts.n_leaves} leaves, {chosen.gate.n_trees} in the gate"
     )
     row = {"data": data, "chosen": str(chosen), "folds": search.found}

@@ -83,16 +83,16 @@ def rates(model, X, Y, spent, Xt):
 
 def scene():
     train = load("scene:train")
-    CBM(3, n_steps=1).fit(train.X, train.Y)
+    CBM(3, max_iter=1).fit(train.X, train.Y)
     clock = time.process_time
-    fit = partial(CBM(50, n_steps=12, tol=-1.0, random_state=0).fit, train.X, train.Y)
+    fit = partial(CBM(50, max_iter=12, tol=-1.0, random_state=0).fit, train.X, train.Y)
     ours = seconds(fit, 5, clock)
     one = seconds(lambda: LogisticRegression().fit(train.X, train.Y[:, 0]), 10, clock)
     print(
         f"scene K = 50, 12 steps: {ours:.2f} s = {ours / one:.0f} fits of LogisticRegression to "
         f"one label ({1e3 * one:.1f} ms); goal {GOAL_FITS}"
     )
-    model = CBM(50, n_steps=12, tol=-1.0, random_state=0)
+    model = CBM(50, max_iter=12, tol=-1.0, random_state=0)
     more = rates(model, train.X, train.Y, ours, load("scene:test").X)
     return {"seconds": ours, "fits": ours / one, "met": ours / one <= GOAL_FITS, **more}
 
@@ -161,7 +161,9 @@ def em(name, n_components, most_steps, cap=240.0, rows=None):
     """Seconds to our best held-out likelihood, and scikit-learn's seconds to the same."""
     train, test = _split(name, rows)
     X, Y, Xt, Yt = train.X, dense(train.Y), test.X, dense(test.Y)
-    models = [CBM(n_components, n_steps=n + 1, tol=-1.0, random_state=0) for n in range(most_steps)]
+    models = [
+        CBM(n_components, max_iter=n + 1, tol=-1.0, random_state=0) for n in range(most_steps)
+    ]
     reached = [model.fit(X, Y).joint_log_prob(Xt, Yt).mean() for model in models]
     best = models[int(np.argmax(reached))]
     ours, goal = seconds(lambda: best.fit(X, Y), 7, time.process_time), max(reached)
@@ -175,7 +177,7 @@ def em(name, n_components, most_steps, cap=240.0, rows=None):
         spent, steps = spent + time.process_time() - started, steps + 1
         found = max(found, naive.score(Xt, Yt))
     print(
-        f"{name}: ours {ours:.2f} s ({best.n_steps} steps) to {goal:.3f}; scikit-learn EM "
+        f"{name}: ours {ours:.2f} s ({best.max_iter} steps) to {goal:.3f}; scikit-learn EM "
         f"{spent:.1f} s ({steps} steps) to {found:.3f}: {'' if found >= goal else 'more than '}"
         f"{spent / ours:.1f}x",
         flush=True,
@@ -250,7 +252,7 @@ def jobs():
     print(f"two threads gain at most {found['ceiling']:.2f}x here and now", flush=True)
     for name in ("scene", "yeast", "mediamill-small", "tmc2007-500"):
         train, _ = _split(name, 6000)
-        models = [CBM(50, n_steps=5, tol=-1.0, n_jobs=n, random_state=0) for n in (1, 2)]
+        models = [CBM(50, max_iter=5, tol=-1.0, n_jobs=n, random_state=0) for n in (1, 2)]
         work = [partial(model.fit, train.X, dense(train.Y)) for model in models]
         each = [[seconds(fit, 1) for fit in work] for _ in range(9)]
         one, two = np.min(each, axis=0)
@@ -263,7 +265,7 @@ def imdb():
     data = load("imdb")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     started = time.perf_counter()
-    clf = CBM(30, n_steps=5, random_state=0, n_jobs=2).fit(data.X, data.Y)
+    clf = CBM(30, max_iter=5, random_state=0, n_jobs=2).fit(data.X, data.Y)
     fitted = time.perf_counter() - started
     accuracy = clf.score(data.X, data.Y)
     predicted = time.perf_counter() - started - fitted

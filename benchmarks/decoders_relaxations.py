@@ -195,7 +195,7 @@ def semidefinite(quick, rate):
 def large_semidefinite(quick, rate):
     V, n = 500, 10 if quick else 100
     scores = table("mixed", 2, n, V)
-    Mixing(max_sweeps=1).relax(scores.take([0]))
+    Mixing(max_iter=1).relax(scores.take([0]))
     seconds, relaxed = cpu(lambda: Mixing(tol=1e-6).decode(scores), 1)
     gap = relaxed.gap / np.abs(relaxed.value)
     per_sweep = 2 * rank_for(V) * V * V / rate

@@ -56,7 +56,7 @@ MODELS = {
         solver="sgd",
         learning_rate=0.05,
         batch_size=1,
-        weight_decay=0.0,
+        alpha=0.0,
         n_models=1,
         validation_fraction=None,
         threshold_inputs="scores",
@@ -69,7 +69,7 @@ MODELS = {
     "rakel, pruned": lambda seed: chosen(RAkEL(TREE, random_state=seed), PRUNING, THREE),
     "rakel, logistic": lambda seed: RAkEL(random_state=seed),
     "mlrbf": lambda seed: MLRBF(random_state=seed),
-    "mlrbf, published": lambda seed: MLRBF(0.01, 1.0, scale=False, ridge=0.0, random_state=seed),
+    "mlrbf, published": lambda seed: MLRBF(0.01, 1.0, scale=False, alpha=0.0, random_state=seed),
     "mlknn": lambda seed: MLkNN(),
     "mlknn, scaled": lambda seed: make_pipeline(MinMaxScaler(), MLkNN()),
     "mlknn, chosen": lambda seed: chosen(

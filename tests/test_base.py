@@ -24,8 +24,8 @@ JOINT = [
     LabelPowerset(),
     ProbabilisticClassifierChain(),
     ChainEnsemble(n_chains=5, vote="subset", random_state=0),
-    ConditionalDependencyNetwork(n_samples=20, random_state=0),
-    ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
+    ConditionalDependencyNetwork(n_draws=20, random_state=0),
+    ConditionalBernoulliMixture(3, max_iter=3, random_state=0),
     PairwiseCRF(),
 ]
 EVERY = [BinaryRelevance(), BinaryRelevance(LinearSVC()), ClassifierChain(), *JOINT]
@@ -95,7 +95,7 @@ def test_top_m_keeps_the_policy_about_the_empty_labeling():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
     Y = (X + 0.3 * rng.normal(size=(120, 2)) > 1.0).astype(int)
-    clf = ConditionalBernoulliMixture(2, n_steps=2, random_state=0)
+    clf = ConditionalBernoulliMixture(2, max_iter=2, random_state=0)
     allowed = clf.fit(X, Y).predict_top_m(X, 4)[0]
     assert (~allowed.any(axis=2)).sum(axis=1).tolist() == [1] * 120
     forbidden = clf.set_params(empty="forbid").fit(X, Y).predict_top_m(X, 3)[0]
@@ -142,7 +142,7 @@ def test_a_decoder_is_named_by_the_measure_to_get_right(measure, short):
 
 def test_top_m_is_where_the_message_says(toy):
     X, Y = toy
-    clf = ConditionalBernoulliMixture(2, n_steps=2, random_state=0).fit(X, Y)
+    clf = ConditionalBernoulliMixture(2, max_iter=2, random_state=0).fit(X, Y)
     for call in (lambda: clf.decode(X, "top_m"), lambda: make_decoder("top_m")):
         with pytest.raises(UnknownNameError, match=r"call predict_top_m\(X, m\)"):
             call()

@@ -46,7 +46,7 @@ ESTIMATORS = [
     ProbabilisticClassifierChain(),
     ChainEnsemble(n_chains=3, random_state=0),
     ConditionalDependencyNetwork(random_state=0),
-    ConditionalBernoulliMixture(3, n_steps=3, random_state=0),
+    ConditionalBernoulliMixture(3, max_iter=3, random_state=0),
     PairwiseCRF(),
     LargeMarginKNN(5),
     PLST(),
@@ -174,7 +174,7 @@ def test_search_and_pipelines_work(estimator, toy):
     X, Y = toy
     model = make_pipeline(StandardScaler(), clone(estimator))
     assert cross_val_predict(model, X, Y, cv=3).shape == Y.shape
-    names = ("C", "alpha", "gate__variance", "width", "weight_decay", "estimator")
+    names = ("C", "alpha", "gate__variance", "width", "estimator")
     name = next(n for n in names if n in estimator.get_params())
     if "estimator" in estimator.get_params():
         depth = "estimator__" * (2 if isinstance(estimator, TunedThreshold) else 1)
@@ -275,12 +275,12 @@ def test_a_single_label_fit_refuses_what_it_cannot_compute_with(estimator, toy):
 
 def test_a_mixture_whose_experts_fail_loses_nothing(toy):
     X, Y = toy
-    model = ConditionalBernoulliMixture(2, n_steps=2, random_state=0).fit(X, Y)
+    model = ConditionalBernoulliMixture(2, max_iter=2, random_state=0).fit(X, Y)
     before = dict(vars(model))
     expected = model.predict_proba(X)
     with pytest.raises(ValueError):
-        model.set_params(experts=LogisticRegression(C=-1.0), n_steps=3).fit(X[:, :2], Y)
-    model.set_params(experts=before["experts"], n_steps=2)
+        model.set_params(experts=LogisticRegression(C=-1.0), max_iter=3).fit(X[:, :2], Y)
+    model.set_params(experts=before["experts"], max_iter=2)
     assert vars(model) == before
     np.testing.assert_array_equal(model.predict_proba(X), expected)
 

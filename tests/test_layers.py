@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "_measure_names": set(),
     "_progress": set(),
     "_old_keywords": {"exceptions", "messages"},
-    "_renamed": set(),
+    "_renamed": {"exceptions", "messages"},
     "_rows": set(),
     "_unchanged": set(),
     "_kernels": set(),

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
+from colabel import PairwiseCRF, RankSVM
 from colabel._renamed import Renamed, RenamedParameters, old_names
 
 
@@ -14,6 +15,7 @@ class Ridge(RenamedParameters, BaseEstimator):
     _renamed = {
         "lambda_w": "alpha",
         "C": Renamed("alpha", lambda ridge, C: 1.0 / C),
+        "penalty": Renamed("alpha", warn=False),
         "fast": Renamed(lambda ridge: None),
         "max_steps": Renamed(lambda ridge: "max_iter"),
     }
@@ -67,6 +69,25 @@ def test_an_old_and_a_new_name_are_one_too_many():
         Ridge(lambda_w=1.0, alpha=2.0)
 
 
+@pytest.mark.parametrize("kind", [Ridge, Net])
+def test_aliases_are_taken_without_a_warning(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = kind(penalty=3.0)
+        assert made.get_params() == clone(made).get_params() == kind(alpha=3.0).get_params()
+        assert kind().set_params(penalty=3.0).alpha == 3.0
+    with pytest.raises(TypeError, match="penalty is another name of alpha; give one of them"):
+        kind(penalty=1.0, alpha=2.0)
+
+
+@pytest.mark.parametrize("kind", [PairwiseCRF, RankSVM])
+def test_C_is_another_name_of_the_inverse_ridge(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kind(C=4.0).alpha == kind().set_params(C=4.0).alpha == 0.25
+    assert kind(C="much").alpha == "much"  # for fit to refuse
+
+
 def test_old_names_reach_parts():
     pipeline = Pipeline([("ridge", Ridge())])
     with pytest.warns(FutureWarning, match="lambda_w of Ridge"):
@@ -75,4 +96,4 @@ def test_old_names_reach_parts():
     known = old_names(pipeline)
     assert known["ridge__lambda_w"] == "ridge__alpha"
     assert known["ridge__max_steps"] == "ridge__max_iter"
-    assert known["ridge__C"] is known["ridge__fast"] is None
+    assert known["ridge__penalty"] is known["ridge__C"] is known["ridge__fast"] is None

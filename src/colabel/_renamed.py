@@ -1,14 +1,16 @@
-"""Old names of parameters: taken for one version, with a warning that gives the new ones."""
+"""Other names of parameters: old ones for one version, with a warning, and lasting aliases."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Real
 from typing import Any, ClassVar, Self
 
-__all__ = ["Renamed", "RenamedParameters", "old_names"]
+from colabel.messages import warn_user
+
+__all__ = ["Renamed", "RenamedParameters", "inverse", "old_names"]
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,13 @@ class Renamed:
         is for values that have no effect there.
     value : callable or None
         Gives the new value for the estimator and the old value; None if they are the same.
+    warn : bool, default=True
+        Whether the old name goes with the next version; False for an alias, which stays.
     """
 
     name: str | Callable[[Any], str | None]
     value: Callable[[Any, Any], Any] | None = None
+    warn: bool = True
 
     def new_name(self, estimator: Any) -> str | None:
         """Return the new name for an estimator."""
@@ -43,12 +48,11 @@ class RenamedParameters:
     --------
     >>> from sklearn.base import BaseEstimator
     >>> class Ridge(RenamedParameters, BaseEstimator):
-    ...     _renamed = {"lambda_w": "alpha"}
     ...     def __init__(self, alpha=1.0):
     ...         self.alpha = alpha
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", FutureWarning)
-    ...     Ridge(lambda_w=3.0)
+    ...
+    ...     _renamed = {"lambda_w": Renamed("alpha", warn=False)}
+    >>> Ridge(lambda_w=3.0)
     Ridge(alpha=3.0)
     """
 
@@ -73,16 +77,22 @@ class RenamedParameters:
 def old_names(estimator: Any) -> dict[str, str | None]:
     """Return the old names of the parameters of an estimator and its parts, with the new ones.
 
-    Both in full (``estimator__lambda_w``); None where the value changes as well, or has no effect.
+    Both in full (``estimator__lambda_w``); None for an alias, and where the value changes as well
+    or has no effect.
     """
     owners = {"": estimator, **{f"{key}__": part for key, part in estimator.get_params().items()}}
     found: dict[str, str | None] = {}
     for prefix, owner in owners.items():
         for old in () if isinstance(owner, type) else getattr(owner, "_renamed", ()):
             spec = _spec(owner, old)
-            new = None if spec.value is not None else spec.new_name(owner)
+            new = None if spec.value or not spec.warn else spec.new_name(owner)
             found[f"{prefix}{old}"] = None if new is None else f"{prefix}{new}"
     return found
+
+
+def inverse(estimator: Any, C: Any) -> Any:
+    """Return the ridge for a variance or weight ``C``; what is no positive number stays."""
+    return 1.0 / float(C) if isinstance(C, Real) and float(C) > 0 else C
 
 
 def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
@@ -93,8 +103,10 @@ def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
         old = {name: kwargs.pop(name) for name in self._renamed if name in kwargs}
         init(self, *args, **kwargs)
         for name in old:
-            if self._renamed[name] in kwargs:
-                raise TypeError(f"{name} is an old name of {self._renamed[name]}; give one of them")
+            spec = _spec(self, name)
+            if spec.name in kwargs and (spec.value is None or not spec.warn):
+                kind = "an old name" if spec.warn else "another name"
+                raise TypeError(f"{name} is {kind} of {spec.name}; give one of them")
         if old:
             self.set_params(**_translated(self, old))
 
@@ -112,12 +124,13 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
         new = spec.new_name(estimator)
         if new is not None:
             out[new] = value if spec.value is None else spec.value(estimator, value)
+        if not spec.warn:
+            continue
         instead = "it has no effect here" if new is None else f"set {new} instead"
-        warnings.warn(
+        warn_user(
             f"{name} of {type(estimator).__name__} is an old name, which the next version will not "
             f"take; {instead}",
             FutureWarning,
-            stacklevel=3,
         )
     return out
 

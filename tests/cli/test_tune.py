@@ -91,9 +91,9 @@ def test_a_few_trials_of_a_large_space(tuned):
         2,
         "--json",
     )
-    found = json.loads(tuned(*arguments, "-p", "n_steps=1").out)
+    found = json.loads(tuned(*arguments, "-p", "max_iter=1").out)
     assert len(found["trials"]) == 3
-    assert set(found["best"]["parameters"]) == set(METHODS["cbm-lr"].space) - {"n_steps"}
+    assert set(found["best"]["parameters"]) == set(METHODS["cbm-lr"].space) - {"max_iter"}
 
 
 def test_settings_that_fail_are_counted(tuned, fails, files):

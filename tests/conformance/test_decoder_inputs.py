@@ -88,7 +88,7 @@ def test_a_table_without_labels_has_the_empty_labeling_only(decoder, table):
         (BranchAndBound(max_nodes=1.5), Pairwise),
         (BranchAndBound(time_limit=-0.1), Pairwise),
         (BranchAndBound(time_limit=np.nan), Pairwise),
-        (Mixing(max_sweeps=-5), Pairwise),
+        (Mixing(max_iter=-5), Pairwise),
         (Mixing(tol=np.nan), Pairwise),
         (Mixing(n_roundings=0), Pairwise),
         (MixtureMode(max_nodes=0), Mixture),

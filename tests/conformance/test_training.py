@@ -62,7 +62,7 @@ FAST = {
 }
 # Stochastic learners: many short steps, fewer where each is a relaxation and bounds alone count.
 SLOW = {
-    "averaged": {"max_iter": 200, "rate": 0.03, "batch": 8},
+    "averaged": {"max_iter": 200, "learning_rate": 0.03, "batch_size": 8},
     "subgradient": {"max_iter": 500, "exponent": 1.0, "average": True},
 }
 FEW = {"averaged": {"max_iter": 20}, "subgradient": {"max_iter": 60}}

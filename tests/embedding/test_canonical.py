@@ -238,11 +238,11 @@ def test_mean_field_that_has_not_settled_says_so():
     X, Y = data(7)
     table = CCAOutputCode(alpha=1.0).fit(X, Y).predict_joint(X)
     with pytest.warns(UserWarning, match="has not settled after 1 sweeps"):
-        MeanField(max_sweeps=1, tol=1e-12).decode(table)
+        MeanField(max_iter=1, tol=1e-12).decode(table)
     for params, reason in (
         ({"temperature": 0.5}, "temperature must be"),
         ({"tol": 0.0}, "tol must be"),
-        ({"max_sweeps": 0}, "max_sweeps must be"),
+        ({"max_iter": 0}, "max_iter must be"),
     ):
         with pytest.raises(ValueError, match=reason):
             MeanField(**params).decode(table)

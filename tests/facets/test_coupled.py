@@ -143,7 +143,11 @@ def test_many_facets_cost_no_more_than_their_pairs():
 
 @pytest.mark.parametrize(
     "estimator",
-    [BinaryRelevance(), LabelPowerset(), ConditionalBernoulliMixture(3, n_steps=3, random_state=0)],
+    [
+        BinaryRelevance(),
+        LabelPowerset(),
+        ConditionalBernoulliMixture(3, max_iter=3, random_state=0),
+    ],
     ids=["Modular", "Support", "Mixture"],
 )
 def test_the_adapter_finds_the_best_combination_of_any_table(estimator):

@@ -25,7 +25,7 @@ def test_numbers_and_settings_are_typed_where_they_belong():
     assert all(len(plan.entries) == 12 for plan in (TABLE_2, *SUPPLEMENT))
     assert entry(TABLE_2, "CBM LR").parameters("rcv1subset1")["n_components"] == 45
     assert entry(TABLE_2, "CBM GB").build(0, "scene").n_components == 25
-    assert entry(TABLE_2, "pairCRF").build(0, "tmc2007-500").C == 0.1
+    assert entry(TABLE_2, "pairCRF").build(0, "tmc2007-500").alpha == 10.0
     assert entry(TABLE_2, "BinRel LR").build(0, "scene").estimator.C == 2.0
     assert entry(TABLE_2, "PowSet LR").build(0, "scene").estimator.C == 1.0
 

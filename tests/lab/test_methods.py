@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -22,8 +23,8 @@ SMALL = {
     "rakel": {"n_models": 4},
     "sml": {"tol": 0.1},
     "bpmll": {"patience": 1, "n_models": 2},
-    "cbm-lr": {"n_components": 3, "n_steps": 2},
-    "cbm-gb": {"n_components": 3, "n_steps": 2},
+    "cbm-lr": {"n_components": 3, "max_iter": 2},
+    "cbm-gb": {"n_components": 3, "max_iter": 2},
     **{f"quad-{kind}": {"max_iter": 2} for kind in ("exact", "mincut", "sdp", "spectral")},
 }
 
@@ -70,6 +71,14 @@ def test_a_parameter_goes_by_its_full_name_or_by_the_end_of_it():
     assert make("br+global", {"C": 0.5}).estimator.estimator.C == 0.5
     assert make("br+global", {"estimator__estimator__C": 3}).estimator.estimator.C == 3
     assert make("br+global", {"estimator__C": 2}).estimator.estimator.C == 2
+
+
+@pytest.mark.parametrize("name", ["pair-crf", "ranksvm"])
+def test_the_inverse_of_the_ridge_goes_by_its_usual_name(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert make(name, {"C": 4}).alpha == 0.25
+        assert make(f"{name}+global", {"C": 4}).estimator.alpha == 0.25
 
 
 def test_the_outermost_parameter_of_a_name_is_meant():

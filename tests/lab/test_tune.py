@@ -37,7 +37,7 @@ def test_the_grids_of_the_mixtures_paper_are_as_its_supplement_has_them():
     components = tuple(range(5, 65, 5))
     for name in ("br", "powset", "cc", "pcc", "ecc-label", "ecc-subset", "cdn"):
         np.testing.assert_allclose(METHODS[name].space["estimator__C"], variances)
-    np.testing.assert_allclose(METHODS["pair-crf"].space["C"], variances)
+    np.testing.assert_allclose(METHODS["pair-crf"].space["alpha"], 1 / np.array(variances))
     for name in ("cbm-lr", "cbm-gb"):
         assert METHODS[name].space["n_components"] == components
     for which in ("gate__variance", "experts__variance"):
@@ -198,13 +198,13 @@ def test_a_warm_start_goes_on_and_chooses_the_same():
 
 
 def test_the_defaults_are_among_what_is_tried_first():
-    fixed = {"n_steps": 1, "experts__max_iter": 2}
+    fixed = {"max_iter": 1, "experts__max_iter": 2}
     few = tune("cbm-lr", problem(), "example_f1", fixed=fixed, n_trials=2)
     defaults = make("cbm-lr").get_params()
     settings = [trial.parameters for trial in few.trials]
     assert len(settings) == 2
     assert {key: defaults[key] for key in settings[0]} in settings
-    assert "n_steps" not in settings[0]
+    assert "max_iter" not in settings[0]
 
 
 def test_settings_that_fail_come_last_and_say_why():

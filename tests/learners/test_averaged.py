@@ -19,7 +19,8 @@ from learners.oracles_margin import random_problem, slow_minimum, slow_risk, spi
 def test_a_long_descent_with_short_steps_comes_near_the_optimum(sign, loss):
     problem = spin_problem(3, n=8, sign=sign, loss=loss, penalty=0.3)
     expected, _ = slow_minimum(problem)
-    found = AveragedDescent(400, rate=0.03, rate_pairs=0.01, batch=4).solve(problem)
+    learner = AveragedDescent(400, learning_rate=0.03, coupling_rate=0.01, batch_size=4)
+    found = learner.solve(problem)
     value = problem.ridge(found.coef) + slow_risk(problem, found.coef)
     assert expected - 1e-9 <= value <= 1.1 * expected
     assert found.history[-1] == pytest.approx(value, rel=1e-9)
@@ -30,13 +31,13 @@ def test_a_long_descent_with_short_steps_comes_near_the_optimum(sign, loss):
 
 def test_models_without_a_prior_and_relaxations_take_it_too():
     plain = random_problem(2, n=10, pairs=False, penalty=0.3)
-    found = AveragedDescent(200, rate=0.03).solve(plain)
+    found = AveragedDescent(200, learning_rate=0.03).solve(plain)
     assert found.history[-1] <= 1.1 * slow_minimum(plain)[0]
     spins = spin_problem(3, n=8, penalty=0.3)
     data = (spins.X, spins.Y, spins.share)
     sphere = Sphere().stages(spins.model, spins.loss)
     relaxed = MarginProblem(spins.model, spins.loss, sphere, *data, spins.penalty)
-    found = AveragedDescent(200, rate=0.03).solve(relaxed)
+    found = AveragedDescent(200, learning_rate=0.03).solve(relaxed)
     assert found.lower.max() <= found.history.min()
     assert found.history[-1] < relaxed.evaluate(np.zeros(spins.model.size))[0]
 
@@ -90,8 +91,9 @@ def test_a_loose_bound_shortens_nothing():
 
 def test_more_steps_are_shorter_ones():
     problem = spin_problem(4, n=20)
-    few, many = (AveragedDescent(n, batch=4) for n in (10, 20))
-    same = AveragedDescent(10, rate=2.25 / np.sqrt(50), rate_pairs=0.225 / np.sqrt(50), batch=4)
+    few, many = (AveragedDescent(n, batch_size=4) for n in (10, 20))
+    steps = {"learning_rate": 2.25 / np.sqrt(50), "coupling_rate": 0.225 / np.sqrt(50)}
+    same = AveragedDescent(10, **steps, batch_size=4)
     np.testing.assert_array_equal(few.solve(problem).coef, same.solve(problem).coef)
     rates = [learner._rates(problem, n)[[0, -1]] for learner, n in ((few, 50), (many, 100))]
     np.testing.assert_allclose(rates[0], np.sqrt(2.0) * rates[1])

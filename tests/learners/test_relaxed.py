@@ -16,7 +16,7 @@ from learners.oracles_margin import slow_risk, spin_problem
 
 SIGNS = ["any", "attractive", "repulsive"]
 LOSSES = [Hamming(), FBeta()]
-TIGHT = Mixing(tol=1e-11, max_sweeps=5000)
+TIGHT = Mixing(tol=1e-11, max_iter=5000)
 
 
 def with_oracle(problem, oracle):

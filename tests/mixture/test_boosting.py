@@ -261,7 +261,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_data_are_normal_data(engine, name):
     X, Y = DEGENERATE[name]
-    clf = ConditionalBernoulliMixture(4, experts=BoostedTrees(), n_steps=3, random_state=0)
+    clf = ConditionalBernoulliMixture(4, experts=BoostedTrees(), max_iter=3, random_state=0)
     p = clf.fit(X, Y).predict_proba(X)
     steady = np.flatnonzero((Y[0] == Y).all(axis=0))
     np.testing.assert_array_equal(p[:, steady] > 0.9, Y[:, steady] > 0)
@@ -278,7 +278,7 @@ def test_degenerate_data_are_normal_data(engine, name):
 def test_dense_and_sparse_rows_give_the_same_model(engine):
     X, Y, _ = problem()
     X = np.where(np.abs(X) < 0.7, 0.0, X).astype(np.float32).astype(float)
-    clf = ConditionalBernoulliMixture(3, experts=settings(), n_steps=3, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=settings(), max_iter=3, random_state=0)
     dense = clf.fit(X, Y.T.astype(int)).predict_proba(X)
     csr = clf.fit(sparse.csr_array(X), Y.T.astype(int)).predict_proba(sparse.csr_array(X))
     if engine is LightGBMSource:
@@ -289,7 +289,7 @@ def test_dense_and_sparse_rows_give_the_same_model(engine):
 
 def test_boosting_and_its_settings_are_words_of_the_estimator():
     X, Y, _ = problem()
-    named = ConditionalBernoulliMixture(3, experts="boosting", n_steps=2, random_state=0)
+    named = ConditionalBernoulliMixture(3, experts="boosting", max_iter=2, random_state=0)
     given = clone(named).set_params(experts=BoostedTrees())
     joined = clone(named).set_params(gate="boosting")
     expected = named.fit(X, Y.T).predict_proba(X)
@@ -304,14 +304,14 @@ def test_boosting_and_its_settings_are_words_of_the_estimator():
 @pytest.mark.parametrize(("experts", "gate"), [("boosting", "logistic"), ("logistic", "boosting")])
 def test_trees_and_regressions_may_be_mixed(experts, gate):
     X, Y, _ = problem()
-    clf = ConditionalBernoulliMixture(3, experts=experts, gate=gate, n_steps=3, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=experts, gate=gate, max_iter=3, random_state=0)
     assert clf.fit(X, Y.T).score(X, Y.T) > 0.5
 
 
 def test_several_models_are_one_mixture():
     X, Y, _ = problem()
     clf = ConditionalBernoulliMixture(
-        3, experts=settings(), n_steps=2, n_models=3, random_state=0
+        3, experts=settings(), max_iter=2, n_models=3, random_state=0
     ).fit(X, Y.T)
     joint = clf.predict_joint(X)
     assert joint.n_components == sum(len(model.alive) for model in clf.models_)
@@ -322,7 +322,7 @@ def test_several_models_are_one_mixture():
 
 def test_a_stored_model_predicts_the_same_and_needs_no_lightgbm(engine, tmp_path, monkeypatch):
     X, Y, _ = problem()
-    clf = ConditionalBernoulliMixture(3, experts=settings(), n_steps=3, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=settings(), max_iter=3, random_state=0)
     clf.fit(X, Y.T)
     save(clf, tmp_path / "model")
     monkeypatch.setitem(sys.modules, "lightgbm", None)
@@ -332,7 +332,7 @@ def test_a_stored_model_predicts_the_same_and_needs_no_lightgbm(engine, tmp_path
 
 def test_a_file_with_trees_that_lead_nowhere_is_refused(tmp_path):
     X, Y, _ = problem()
-    clf = ConditionalBernoulliMixture(3, experts=settings(), n_steps=1, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=settings(), max_iter=1, random_state=0)
     clf.fit(X, Y.T).models_[0].gate.sums.steps[0].trees.left[0, 0] = 1000
     save(clf, tmp_path / "model")
     with pytest.raises(ModelFileError, match="lead out of their arrays"):
@@ -341,7 +341,7 @@ def test_a_file_with_trees_that_lead_nowhere_is_refused(tmp_path):
 
 def test_a_seed_fixes_the_model_for_any_number_of_jobs(engine):
     X, Y, _ = problem(d=10)
-    clf = ConditionalBernoulliMixture(4, experts="boosting", n_steps=3, random_state=1)
+    clf = ConditionalBernoulliMixture(4, experts="boosting", max_iter=3, random_state=1)
     first = clf.fit(X, Y.T).predict_proba(X)
     np.testing.assert_array_equal(clf.set_params(n_jobs=2).fit(X, Y.T).predict_proba(X), first)
     other = clf.set_params(random_state=2).fit(X, Y.T).predict_proba(X)
@@ -353,7 +353,7 @@ def test_steps_may_be_chosen_by_rows_held_out():
     clf = ConditionalBernoulliMixture(
         3,
         experts=settings(learning_rate=1.0),
-        n_steps=8,
+        max_iter=8,
         validation_fraction=0.2,
         random_state=0,
     ).fit(X, Y.T)
@@ -365,20 +365,20 @@ def test_trees_learn_what_no_line_can():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(600, 1))
     Y = (np.sin(40.0 * X) > 0).astype(int)
-    trees = ConditionalBernoulliMixture(2, experts=settings(), n_steps=20, random_state=0)
-    lines = ConditionalBernoulliMixture(2, n_steps=20, random_state=0)
+    trees = ConditionalBernoulliMixture(2, experts=settings(), max_iter=20, random_state=0)
+    lines = ConditionalBernoulliMixture(2, max_iter=20, random_state=0)
     assert trees.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) > 0.9
     assert lines.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) < 0.8
 
 
 def test_scene_is_learnt_better_than_by_regressions(real_data):
     train_set, test_set = load("scene:train"), load("scene:test")
-    clf = ConditionalBernoulliMixture(15, experts="boosting", n_steps=10, random_state=0)
+    clf = ConditionalBernoulliMixture(15, experts="boosting", max_iter=10, random_state=0)
     assert clf.fit(train_set.X, train_set.Y).score(test_set.X, test_set.Y) > 0.70
 
 
 @parametrize_with_checks(
-    [ConditionalBernoulliMixture(3, experts="boosting", n_steps=2, random_state=0)]
+    [ConditionalBernoulliMixture(3, experts="boosting", max_iter=2, random_state=0)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -390,7 +390,7 @@ def without_lightgbm(monkeypatch):
 
 
 @parametrize_with_checks(
-    [ConditionalBernoulliMixture(3, experts="boosting", n_steps=1, random_state=0)]
+    [ConditionalBernoulliMixture(3, experts="boosting", max_iter=1, random_state=0)]
 )
 def test_scikit_learn_checks_without_lightgbm(without_lightgbm, estimator, check):
     check(estimator)

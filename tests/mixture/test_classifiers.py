@@ -114,7 +114,7 @@ def test_dead_components_weigh_nothing_and_unseen_ones_little():
 
 def test_one_component_needs_no_gate():
     X, Y, _ = problem()
-    clf = ConditionalBernoulliMixture(1, experts=LogisticRegression(), n_steps=2, random_state=0)
+    clf = ConditionalBernoulliMixture(1, experts=LogisticRegression(), max_iter=2, random_state=0)
     clf.fit(X, Y.T)
     plain = [LogisticRegression().fit(X, y).predict_proba(X)[:, 1] for y in Y]
     np.testing.assert_allclose(
@@ -149,7 +149,7 @@ def test_a_label_constant_on_the_rows_that_count_has_no_classifier():
 )
 def test_classifiers_serve_as_experts_and_gate(estimator):
     X, Y, _ = problem(n=150)
-    clf = ConditionalBernoulliMixture(3, experts=estimator, n_steps=3, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=estimator, max_iter=3, random_state=0)
     first = clf.fit(X, Y.T).predict_proba(X)
     assert clf.score(X, Y.T) > 0.5
     np.testing.assert_array_equal(clf.set_params(n_jobs=2).fit(X, Y.T).predict_proba(X), first)
@@ -159,7 +159,7 @@ def test_classifiers_serve_as_experts_and_gate(estimator):
 def test_sparse_rows_are_handed_on_as_they_are():
     X, Y, _ = problem()
     clf = ConditionalBernoulliMixture(
-        3, experts=LogisticRegression(tol=1e-9), n_steps=2, random_state=0
+        3, experts=LogisticRegression(tol=1e-9), max_iter=2, random_state=0
     )
     dense = clf.fit(X, Y.T).predict_proba(X)
     csr = clf.fit(sparse.csr_array(X), Y.T).predict_proba(sparse.csr_array(X))
@@ -171,7 +171,7 @@ def test_responsibilities_reach_the_last_step_whatever_is_routed(asked):
     """They are no user's metadata: requests, made or not, are about other weights."""
     X, Y, _ = problem()
     pipe = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-9))
-    clf = ConditionalBernoulliMixture(2, experts=pipe, n_steps=2, random_state=0)
+    clf = ConditionalBernoulliMixture(2, experts=pipe, max_iter=2, random_state=0)
     plain = clf.fit(X, Y.T).predict_proba(X)
     with config_context(enable_metadata_routing=True):
         for step in (pipe[0], pipe[-1]) if asked is not None else ():
@@ -187,7 +187,7 @@ def test_responsibilities_reach_the_last_step_whatever_is_routed(asked):
 def test_the_random_state_reaches_the_classifiers():
     X, Y, _ = problem()
     clf = ConditionalBernoulliMixture(
-        2, experts=RandomForestClassifier(3), gate="logistic", n_steps=2, random_state=0
+        2, experts=RandomForestClassifier(3), gate="logistic", max_iter=2, random_state=0
     )
     first = clf.fit(X, Y.T).predict_proba(X)
     np.testing.assert_array_equal(clf.fit(X, Y.T).predict_proba(X), first)
@@ -215,7 +215,11 @@ def test_what_cannot_serve_is_refused_in_one_sentence(message):
 def test_a_stored_model_predicts_the_same(tmp_path):
     X, Y, _ = problem()
     clf = ConditionalBernoulliMixture(
-        3, experts=DecisionTreeClassifier(max_depth=3), gate=GaussianNB(), n_steps=2, random_state=0
+        3,
+        experts=DecisionTreeClassifier(max_depth=3),
+        gate=GaussianNB(),
+        max_iter=2,
+        random_state=0,
     ).fit(X, Y.T)
     save(clf, tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").predict_proba(X), clf.predict_proba(X))
@@ -227,7 +231,7 @@ def test_degenerate_data_are_normal_data(n, estimator):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 12))
     Y = np.column_stack([np.ones(n), np.zeros(n), np.arange(n) % 2]).astype(int)
-    clf = ConditionalBernoulliMixture(4, experts=estimator, n_steps=2, random_state=0).fit(X, Y)
+    clf = ConditionalBernoulliMixture(4, experts=estimator, max_iter=2, random_state=0).fit(X, Y)
     p = clf.predict_proba(X)
     assert (p[:, 0] > 0.8).all()
     assert (p[:, 1] < 0.2).all()
@@ -239,14 +243,14 @@ def test_degenerate_data_are_normal_data(n, estimator):
 def test_the_objective_falls_with_full_fits():
     X, Y, _ = problem()
     weak = LogisticRegression(C=100.0)
-    clf = ConditionalBernoulliMixture(3, experts=weak, n_steps=5, tol=0.0, random_state=0)
+    clf = ConditionalBernoulliMixture(3, experts=weak, max_iter=5, tol=0.0, random_state=0)
     (history,) = clf.fit(X, Y.T).history_
     assert history[-1] < history[0]
     assert (np.diff(history) < 1e-3 * np.abs(history[:-1])).all()
 
 
 @parametrize_with_checks(
-    [ConditionalBernoulliMixture(3, experts=LogisticRegression(), n_steps=2, random_state=0)]
+    [ConditionalBernoulliMixture(3, experts=LogisticRegression(), max_iter=2, random_state=0)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -271,7 +275,7 @@ def test_missing_values_reach_classifiers_that_take_them():
     Y = Y.T.astype(int)
     X[::7, 0] = np.nan
     trees = HistGradientBoostingClassifier(max_iter=5)
-    clf = ConditionalBernoulliMixture(2, experts=trees, n_steps=2, random_state=0).fit(X, Y)
+    clf = ConditionalBernoulliMixture(2, experts=trees, max_iter=2, random_state=0).fit(X, Y)
     assert clf.predict(X).shape == Y.shape
     for settings in ({}, {"gate": "logistic", "experts": trees}, {"experts": "boosting"}):
         with pytest.raises(ValueError, match="has missing values"):

@@ -23,10 +23,10 @@ from colabel.mixture._logistic import _least_weights
 from colabel.scores import Mixture
 from oracles import all_labelings
 
-QUICK = {"n_components": 3, "n_steps": 3, "random_state": 0}
+QUICK = {"n_components": 3, "max_iter": 3, "random_state": 0}
 
 
-@parametrize_with_checks([ConditionalBernoulliMixture(3, n_steps=3)])
+@parametrize_with_checks([ConditionalBernoulliMixture(3, max_iter=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -82,7 +82,7 @@ def test_the_bound_never_rises_with_full_M_steps(seed, prior):
     clf = ConditionalBernoulliMixture(
         4 + 4 * (seed % 2),
         experts=Logistic(prior=prior, max_iter=500),
-        n_steps=25,
+        max_iter=25,
         tol=-1.0,
         random_state=seed,
     ).fit(X, Y)
@@ -95,7 +95,7 @@ def test_the_bound_never_rises_with_full_M_steps(seed, prior):
 def test_a_label_never_on_is_as_unlikely_as_its_rows_can_show(experts):
     X, Y = planted(n=40)
     Y = np.column_stack([Y, np.zeros(40, dtype=int)])
-    clf = ConditionalBernoulliMixture(2, experts=experts, n_steps=3, random_state=0).fit(X, Y)
+    clf = ConditionalBernoulliMixture(2, experts=experts, max_iter=3, random_state=0).fit(X, Y)
     p = clf.predict_proba(X)[:, -1]
     # A hundredth of a row, shared by 41 rows as one half of a row is, behind at most 40 rows.
     assert np.all(p >= 0.01 * (0.5 / 41) / 41)
@@ -132,7 +132,7 @@ def test_weights_that_add_up_to_one_are_weights():
 
 def test_short_M_steps_lower_the_bound_on_real_data():
     data = load("yeast:train")
-    clf = ConditionalBernoulliMixture(20, n_steps=8, random_state=0).fit(data.X, data.Y)
+    clf = ConditionalBernoulliMixture(20, max_iter=8, random_state=0).fit(data.X, data.Y)
     assert np.all(np.diff(clf.history_[0]) < 0)
 
 
@@ -148,7 +148,7 @@ def test_short_M_steps_lower_the_bound_on_real_data():
 )
 def test_the_bound_falls_in_single_precision_on_real_data(experts):
     data = load("yeast:train")
-    clf = ConditionalBernoulliMixture(10, experts=experts, n_steps=12, tol=-1.0, random_state=0)
+    clf = ConditionalBernoulliMixture(10, experts=experts, max_iter=12, tol=-1.0, random_state=0)
     history = clf.fit(data.X, data.Y).history_[0]
     assert isinstance(experts, BoostedTrees) or clf.models_[0].gate.features.dtype is np.float32
     assert np.diff(history).max() <= 1e-6 * history[-1]
@@ -157,7 +157,7 @@ def test_the_bound_falls_in_single_precision_on_real_data(experts):
 def test_one_component_is_binary_relevance():
     data = load("yeast:train")
     clf = ConditionalBernoulliMixture(
-        1, experts=Logistic(2.0, scale=False, max_iter=2000), n_steps=1, empty="allow"
+        1, experts=Logistic(2.0, scale=False, max_iter=2000), max_iter=1, empty="allow"
     ).fit(data.X, data.Y)
     p = clf.predict_proba(data.X)
     for label in (0, 5, 13):
@@ -168,7 +168,7 @@ def test_one_component_is_binary_relevance():
 
 def test_it_beats_one_component_where_labels_depend_on_one_another():
     X, Y = planted(n=800)
-    joint = ConditionalBernoulliMixture(6, n_steps=15, random_state=0).fit(X[:400], Y[:400])
+    joint = ConditionalBernoulliMixture(6, max_iter=15, random_state=0).fit(X[:400], Y[:400])
     alone = ConditionalBernoulliMixture(1, random_state=0).fit(X[:400], Y[:400])
     assert joint.score(X[400:], Y[400:]) > alone.score(X[400:], Y[400:]) + 0.1
 
@@ -210,7 +210,7 @@ def test_dense_and_sparse_features_agree_also_with_more_features_than_rows():
 def test_rotating_wide_features_changes_no_optimum(monkeypatch):
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(30, 60)), rng.integers(0, 2, (30, 3))
-    options = {"n_components": 1, "n_steps": 1, "experts": Logistic(max_iter=2000)}
+    options = {"n_components": 1, "max_iter": 1, "experts": Logistic(max_iter=2000)}
     narrow = ConditionalBernoulliMixture(**options).fit(X, Y).predict_proba(X)
     monkeypatch.setattr(module, "_row_space", None)  # not called
     monkeypatch.setattr(module, "MOST_ROWS", 0)
@@ -338,7 +338,7 @@ def test_the_empty_set_is_predicted_only_if_training_data_have_it():
 
 def test_each_target_is_decoded_best_by_its_own_decoder():
     train, test = load("yeast:train"), load("yeast:test")
-    clf = ConditionalBernoulliMixture(20, n_steps=5, random_state=0).fit(train.X, train.Y)
+    clf = ConditionalBernoulliMixture(20, max_iter=5, random_state=0).fit(train.X, train.Y)
     found = {
         target: evaluate(test.Y, clf.decode(test.X, target).labels)
         for target in ("subset", "hamming", "f1", "jaccard")
@@ -351,19 +351,19 @@ def test_each_target_is_decoded_best_by_its_own_decoder():
         best = max(found, key=lambda name: found[name][measure])
         assert found[target][measure] > found[best][measure] - 0.005
     assert found["hamming"]["hamming_loss"] == min(f["hamming_loss"] for f in found.values())
-    by_name = ConditionalBernoulliMixture(20, n_steps=5, random_state=0, decoder="f1")
+    by_name = ConditionalBernoulliMixture(20, max_iter=5, random_state=0, decoder="f1")
     labels = by_name.fit(train.X, train.Y).predict(test.X)
     np.testing.assert_array_equal(labels, clf.decode(test.X, "f1").labels)
 
 
 def test_rows_held_out_choose_the_likeliest_step():
     X, Y = planted(n=300)
-    clf = ConditionalBernoulliMixture(6, n_steps=12, validation_fraction=0.2, random_state=0)
+    clf = ConditionalBernoulliMixture(6, max_iter=12, validation_fraction=0.2, random_state=0)
     clf.fit(X, Y)
     assert clf.n_steps_ == np.argmax(clf.validation_) + 1
     assert clf.n_iter_ == len(clf.history_[0]) <= clf.n_steps_
     # Rows held out are less likely than rows trained on, in the end.
-    full = ConditionalBernoulliMixture(6, n_steps=12, tol=-1.0, random_state=0).fit(X, Y)
+    full = ConditionalBernoulliMixture(6, max_iter=12, tol=-1.0, random_state=0).fit(X, Y)
     assert clf.validation_[-1] < full.joint_log_prob(X, Y).mean()
 
 
@@ -462,7 +462,7 @@ def test_rows_left_out_weigh_at_most_their_share(share):
 
 WRONG = {
     "n_components": (0, 1.5, "three"),
-    "n_steps": (0,),
+    "max_iter": (0,),
     "experts__variance": (0.0, -1.0, np.inf, "big"),
     "gate__variance": (0.0,),
     "experts__prior": ("br",),
@@ -492,7 +492,7 @@ def test_decoders_of_other_tables_are_refused():
 
 def test_scene_reaches_the_papers_accuracy(real_data):
     train, test = load("scene:train"), load("scene:test")
-    clf = ConditionalBernoulliMixture(20, gate=Logistic(10), n_steps=12, random_state=0)
+    clf = ConditionalBernoulliMixture(20, gate=Logistic(10), max_iter=12, random_state=0)
     assert clf.fit(train.X, train.Y).score(test.X, test.Y) > 0.68  # 5 seeds: .697; paper: .697
 
 
@@ -572,7 +572,7 @@ def test_old_names_that_had_no_effect_have_none():
 def test_progress_is_shown_on_demand(capsys):
     X, Y = planted(n=30)
     for verbose in (False, True):
-        ConditionalBernoulliMixture(2, n_steps=2, verbose=verbose, random_state=0).fit(X, Y)
+        ConditionalBernoulliMixture(2, max_iter=2, verbose=verbose, random_state=0).fit(X, Y)
         out, err = capsys.readouterr()
         assert not out
         assert ("ConditionalBernoulliMixture: done" in err) == verbose

@@ -269,7 +269,7 @@ def test_pipelines_and_searches_are_explained_by_what_they_end_in():
     X = rng.normal(size=(60, 4))
     Y = (X[:, :3] > 0).astype(int)
     pipeline = make_pipeline(
-        StandardScaler(), ConditionalBernoulliMixture(2, n_steps=2, random_state=0)
+        StandardScaler(), ConditionalBernoulliMixture(2, max_iter=2, random_state=0)
     )
     search = GridSearchCV(pipeline, {"conditionalbernoullimixture__n_steps": [2]}, cv=2).fit(X, Y)
     scaled, last = StandardScaler().fit(X), search.best_estimator_[-1]
@@ -282,6 +282,6 @@ def test_pipelines_and_searches_are_explained_by_what_they_end_in():
 
 def test_a_target_of_classes_is_no_label_set():
     X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
-    clf = ConditionalBernoulliMixture(2, n_steps=1, random_state=0).fit(X, y)
+    clf = ConditionalBernoulliMixture(2, max_iter=1, random_state=0).fit(X, y)
     with pytest.raises(IncompatibleError, match="one class a row"):
         explain(clf, X[0])

@@ -27,7 +27,7 @@ def fit(X, Y, scale="auto", *, experts=None, n_components=3, n_steps=3, **settin
     """Fit a mixture of regressions of these settings, or of other experts."""
     experts = experts or Logistic(**{"max_iter": 50, "scale": scale, **settings})
     clf = ConditionalBernoulliMixture(
-        n_components, experts=experts, n_steps=n_steps, random_state=0
+        n_components, experts=experts, max_iter=n_steps, random_state=0
     )
     return clf.fit(X, Y)
 

@@ -26,8 +26,8 @@ def rows_after(heading):
 
 def test_each_target_comes_to_what_the_table_says():
     train, test = load("yeast:train"), load("yeast:test")
-    assert "ConditionalBernoulliMixture(20, gate=Logistic(1.0), n_steps=5, random_state=0)" in TEXT
-    clf = ConditionalBernoulliMixture(20, gate=Logistic(1.0), n_steps=5, random_state=0)
+    assert "ConditionalBernoulliMixture(20, gate=Logistic(1.0), max_iter=5, random_state=0)" in TEXT
+    clf = ConditionalBernoulliMixture(20, gate=Logistic(1.0), max_iter=5, random_state=0)
     clf.fit(train.X, train.Y)
     _, *rows = rows_after("| decoded for |")
     assert len(rows) == 4

@@ -43,7 +43,7 @@ def test_the_published_way_is_within_reach():
         learning_rate=0.05,
         batch_size=1,
         max_iter=8,
-        weight_decay=0.0,
+        alpha=0.0,
         n_models=1,
         validation_fraction=None,
         threshold_inputs="scores",
@@ -60,7 +60,7 @@ def test_the_published_way_is_within_reach():
 def test_networks_stop_when_rows_held_out_rank_no_better():
     X, Y = data()
     noisy = np.where(np.random.default_rng(1).random(Y.shape) < 0.3, 1 - Y, Y)
-    options = {"learning_rate": 0.03, "weight_decay": 0.0, "patience": 3, "n_models": 2}
+    options = {"learning_rate": 0.03, "alpha": 0.0, "patience": 3, "n_models": 2}
     model = BPMLL(30, random_state=0, **options).fit(X, noisy)
     for losses, found in zip(model.history_, model.validation_, strict=True):
         assert len(losses) == len(found) < 100
@@ -139,7 +139,7 @@ def test_what_cannot_be_right_is_refused():
         ({"hidden": 0.0}, "hidden must be a positive number"),
         ({"solver": "newton"}, "solver must be 'adam' or 'sgd'"),
         ({"learning_rate": 0.0}, "learning_rate must be a positive number"),
-        ({"weight_decay": -1.0}, "weight_decay must be a number of at least 0"),
+        ({"alpha": -1.0}, "alpha must be a number of at least 0"),
         ({"batch_size": 0}, "batch_size must be a whole number"),
         ({"n_models": 0}, "n_models must be a whole number"),
         ({"patience": 0}, "patience must be a whole number"),

@@ -25,7 +25,7 @@ def data(n=200, seed=0):
 
 def test_as_published_it_is_clusters_bumps_and_least_squares():
     X, Y = data()
-    model = MLRBF(0.05, 1.0, scale=False, ridge=0.0, random_state=0).fit(X, Y)
+    model = MLRBF(0.05, 1.0, scale=False, alpha=0.0, random_state=0).fit(X, Y)
     sizes = [int(np.ceil(0.05 * n - 1e-9)) for n in Y.sum(axis=0)]
     assert len(model.centres_) == sum(sizes)
     assert model.width_ == pytest.approx(pdist(model.centres_).mean())
@@ -77,7 +77,7 @@ def test_what_cannot_be_right_is_refused():
     for options, reason in (
         ({"ratio": 0.0}, "ratio must be a positive number"),
         ({"width": -1.0}, "width must be a positive number"),
-        ({"ridge": -1.0}, "ridge must be a number of at least 0"),
+        ({"alpha": -1.0}, "alpha must be a number of at least 0"),
         ({"scale": "yes"}, "scale must be True or False"),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -10,7 +10,7 @@ from colabel.neural import RBFNetwork
 from colabel.neural._radial import bumps, count_centres, find_centres, find_width, solve_outputs
 
 
-@parametrize_with_checks([RBFNetwork(random_state=0), RBFNetwork(scale=False, ridge=0.0)])
+@parametrize_with_checks([RBFNetwork(random_state=0), RBFNetwork(scale=False, alpha=0.0)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_right_is_refused():
     for options, reason in (
         ({"ratio": 0.0}, "ratio must be a positive number"),
         ({"width": -1.0}, "width must be a positive number"),
-        ({"ridge": -1.0}, "ridge must be a number of at least 0"),
+        ({"alpha": -1.0}, "alpha must be a number of at least 0"),
         ({"scale": "yes"}, "scale must be True or False"),
     ):
         with pytest.raises(ValueError, match=reason):

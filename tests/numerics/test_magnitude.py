@@ -25,13 +25,13 @@ LINEAR = [
     LabelPowerset(),
     ClassifierChain(),
     PairwiseCRF(),
-    ConditionalBernoulliMixture(2, n_steps=2, random_state=0),
-    ConditionalBernoulliMixture(2, experts=Logistic(scale=False), n_steps=2, random_state=0),
-    ConditionalBernoulliMixture(2, experts="boosting", gate="logistic", n_steps=2, random_state=0),
+    ConditionalBernoulliMixture(2, max_iter=2, random_state=0),
+    ConditionalBernoulliMixture(2, experts=Logistic(scale=False), max_iter=2, random_state=0),
+    ConditionalBernoulliMixture(2, experts="boosting", gate="logistic", max_iter=2, random_state=0),
 ]
 TREES = [
     BinaryRelevance(BoostedClassifier(10, random_state=0)),
-    ConditionalBernoulliMixture(2, experts="boosting", n_steps=2, random_state=0),
+    ConditionalBernoulliMixture(2, experts="boosting", max_iter=2, random_state=0),
 ]
 
 

@@ -256,7 +256,7 @@ def test_labels_that_follow_from_others_are_learnt_through_the_chain():
         ClassifierChain(LINEAR),
         ProbabilisticClassifierChain(search="beam", width=4),
         ChainEnsemble(n_chains=3, vote="subset", random_state=0),
-        ConditionalDependencyNetwork(n_chains=2, n_samples=20, random_state=0),
+        ConditionalDependencyNetwork(n_chains=2, n_draws=20, random_state=0),
     ],
     ids=str,
 )

@@ -76,7 +76,7 @@ def test_means_of_conditionals_vary_less_than_frequencies(data):
     X, Y = data
     means, shares = [], []
     for seed in range(30):
-        model = ConditionalDependencyNetwork(n_chains=2, n_samples=20, random_state=seed).fit(X, Y)
+        model = ConditionalDependencyNetwork(n_chains=2, n_draws=20, random_state=seed).fit(X, Y)
         joint = model.predict_joint(X[:5])
         means.append(joint.marginals())
         shares.append(np.exp(joint.scores)[:, None] @ joint.labelings)
@@ -85,7 +85,7 @@ def test_means_of_conditionals_vary_less_than_frequencies(data):
 
 def test_the_table_is_a_distribution_over_the_draws(data):
     X, Y = data
-    model = ConditionalDependencyNetwork(n_chains=3, n_samples=30, random_state=0).fit(X, Y)
+    model = ConditionalDependencyNetwork(n_chains=3, n_draws=30, random_state=0).fit(X, Y)
     joint = model.predict_joint(X)
     np.testing.assert_allclose(np.exp(joint.scores).sum(axis=1), 1.0)
     counts = np.exp(joint.scores) * 90
@@ -147,14 +147,14 @@ def test_sample_weights_count_rows(data):
     X, Y = data
     weight = np.random.default_rng(0).integers(0, 3, 300)
     rows = np.repeat(np.arange(300), weight)
-    model = ConditionalDependencyNetwork(n_samples=20, random_state=0)
+    model = ConditionalDependencyNetwork(n_draws=20, random_state=0)
     weighted = model.fit(X, Y, sample_weight=weight).predict_proba(X)
     np.testing.assert_allclose(weighted, model.fit(X[rows], Y[rows]).predict_proba(X), atol=1e-3)
 
 
 def test_perfectly_correlated_labels_are_warned_about(data):
     X, Y = data
-    network = ConditionalDependencyNetwork(n_samples=10, random_state=0)
+    network = ConditionalDependencyNetwork(n_draws=10, random_state=0)
     for pair, how in ((Y[:, [0, 0]], "equal"), (np.column_stack([Y[:, 0], 1 - Y[:, 0]]), "oppos")):
         labels = np.column_stack([Y[:, 1], np.zeros(300, int), pair])
         with pytest.warns(NotErgodicWarning, match=f"labels 2 and 3 are always {how}"):
@@ -166,7 +166,7 @@ def test_perfectly_correlated_labels_are_warned_about(data):
 
 def test_warnings_call_labels_by_their_names(data):
     X, Y = data
-    network = ConditionalDependencyNetwork(n_samples=10, random_state=0)
+    network = ConditionalDependencyNetwork(n_draws=10, random_state=0)
     names = ["sea", "sky", "a cliff"]
     labels = pd.DataFrame(np.column_stack([Y[:, 1], Y[:, 0], Y[:, 0]]), columns=names)
     with pytest.warns(NotErgodicWarning, match="labels 'sky' and 'a cliff' are always equal"):
@@ -177,7 +177,7 @@ def test_warnings_call_labels_by_their_names(data):
     second = first.copy()
     second[:2] = ~second[:2]
     labels = pd.DataFrame({"sea": first.astype(int), "shore": second.astype(int)})
-    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_samples=10)
+    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_draws=10)
     with pytest.warns(NotErgodicWarning, match="labels 'sea' and 'shore' are certain of one"):
         network.fit(X, labels)
 
@@ -188,12 +188,12 @@ def test_a_frozen_group_beside_labels_that_move_is_warned_about(data):
     rng = np.random.default_rng(0)
     classes = np.eye(3, dtype=int)[rng.integers(3, size=300)]
     free = rng.random(300) < 0.5
-    network = ConditionalDependencyNetwork(n_samples=5, random_state=0)
+    network = ConditionalDependencyNetwork(n_draws=5, random_state=0)
     Y = np.column_stack([free, classes, rng.random(300) < 0.3]).astype(int)
     with pytest.warns(NotErgodicWarning, match="labels 1, 2 and 3 determine one another"):
         network.fit(X, Y)
     with pytest.warns(NotErgodicWarning, match="determine one another"):
-        ConditionalDependencyNetwork(LINEAR, n_burn=1, n_samples=2).fit(X, Y)
+        ConditionalDependencyNetwork(LINEAR, n_burn=1, n_draws=2).fit(X, Y)
     draws, _ = network.conditionals_.at(X[:20]).gibbs(network.cuts_, 50)
     assert draws[:, :, 0].std(axis=1).min() > 0.0  # the free label does move
 
@@ -208,7 +208,7 @@ def test_conditionals_certain_of_each_other_are_warned_about():
     third = rng.random(3000) < 0.5
     for other in (second, ~second):
         Y = np.column_stack([first, third, other]).astype(int)
-        network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_samples=10)
+        network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e4), n_draws=10)
         with pytest.warns(NotErgodicWarning, match="labels 0 and 2 are certain of one another"):
             network.fit(X, Y)
 
@@ -220,7 +220,7 @@ def test_three_conditionals_certain_of_one_another_are_warned_about():
     classes[0] = 1, 1, 0
     classes[1] = 0
     Y = np.column_stack([classes, rng.random(3000) < 0.5]).astype(int)
-    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e5), n_samples=10)
+    network = ConditionalDependencyNetwork(BatchLogisticRegression(C=1e5), n_draws=10)
     with pytest.warns(NotErgodicWarning, match="labels 0, 1 and 2 are certain of one another"):
         network.fit(X, Y)
 
@@ -254,7 +254,7 @@ def test_many_frozen_labels_are_counted(data):
     X, _ = data
     classes = np.eye(9, dtype=int)[np.arange(300) % 9]
     with pytest.warns(NotErgodicWarning, match="labels 0, 1, 2, 3, 4 and 4 more determine"):
-        ConditionalDependencyNetwork(n_samples=2, random_state=0).fit(X, classes)
+        ConditionalDependencyNetwork(n_draws=2, random_state=0).fit(X, classes)
 
 
 def test_ordinary_labels_are_not_warned_about(data):
@@ -262,7 +262,7 @@ def test_ordinary_labels_are_not_warned_about(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for labels in (Y, Y[:, :1], np.zeros((300, 2), int), np.ones((300, 3), int)):
-            ConditionalDependencyNetwork(n_samples=5, random_state=0).fit(X, labels)
+            ConditionalDependencyNetwork(n_draws=5, random_state=0).fit(X, labels)
         y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
         ConditionalDependencyNetwork(random_state=0).fit(X, y)
 

@@ -19,7 +19,7 @@ from oracles import all_labelings
 
 
 @parametrize_with_checks(
-    [PairwiseCRF(), PairwiseCRF(inference="auto", C=10.0, decoder="expected_f")]
+    [PairwiseCRF(), PairwiseCRF(inference="auto", alpha=0.1, decoder="expected_f")]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -41,7 +41,7 @@ def planted(n, seed=0, n_labels=3):
 def test_recovers_the_model_that_drew_the_labels():
     X, Y, W, b, A = planted(40000)
     for inference in ("support", "exact"):  # all eight labelings are seen
-        model = PairwiseCRF(C=1e3, inference=inference).fit(X, Y)
+        model = PairwiseCRF(alpha=1e-3, inference=inference).fit(X, Y)
         np.testing.assert_allclose(model.coef_, W, atol=0.1)
         np.testing.assert_allclose(model.intercept_, b, atol=0.1)
         np.testing.assert_allclose(model.couplings_, A, atol=0.12)
@@ -88,7 +88,7 @@ def test_four_numbers_a_pair_are_one_of_four_times_the_variance():
     options = {"maxiter": 10000, "ftol": 1e-16, "gtol": 1e-9}
     best = minimize(objective, np.zeros(21), jac=True, method="L-BFGS-B", options=options)
     scores = (X @ best.x[:6].reshape(3, 2).T + best.x[6:9]) @ S.T + G @ best.x[9:]
-    model = PairwiseCRF(C=C, inference="exact", tol=1e-12).fit(X, Y)
+    model = PairwiseCRF(alpha=1 / C, inference="exact", tol=1e-12).fit(X, Y)
     expected = scores - logsumexp(scores, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_joint(X).scores, expected, atol=1e-4)
     assert model.history_[-1] == pytest.approx(best.fun, rel=1e-8)
@@ -96,7 +96,7 @@ def test_four_numbers_a_pair_are_one_of_four_times_the_variance():
 
 def test_without_couplings_labels_are_independent_regressions():
     X, Y, *_ = planted(100, seed=1)
-    model = PairwiseCRF(C=2.0, C_pair=1e-9, inference="exact", tol=1e-12).fit(X, Y)
+    model = PairwiseCRF(alpha=0.5, coupling_alpha=1e9, inference="exact", tol=1e-12).fit(X, Y)
     for label in range(3):
         alone = LogisticRegression(C=2.0, tol=1e-10, max_iter=5000).fit(X, Y[:, label])
         p = alone.predict_proba(X)[:, 1]
@@ -108,7 +108,7 @@ def test_one_label_is_logistic_regression():
     y = Y[:, 0]
     alone = LogisticRegression(C=3.0, tol=1e-10, max_iter=5000).fit(X, y)
     for target in (y, y[:, None]):
-        model = PairwiseCRF(C=3.0, tol=1e-12).fit(X, target)
+        model = PairwiseCRF(alpha=1 / 3.0, tol=1e-12).fit(X, target)
         scores = model.decision_function(X).ravel()
         np.testing.assert_allclose(scores, alone.decision_function(X), atol=1e-4)
         loss = np.log1p(np.exp(-(2 * y - 1) * scores)).sum() + np.sum(model.coef_**2) / 6
@@ -132,7 +132,7 @@ def test_couplings_see_what_labels_alone_do_not():
     """Two labels that exclude each other, with a tie in the features."""
     X = np.zeros((40, 1))
     Y = np.tile([[0, 1], [1, 0]], (20, 1))
-    model = PairwiseCRF(C=100.0, inference="exact").fit(X, Y)
+    model = PairwiseCRF(alpha=0.01, inference="exact").fit(X, Y)
     assert model.couplings_[0, 1] < -3.0
     assert np.exp(model.predict_joint(X[:1]).log_prob([[1, 1]]))[0] < 0.01
     np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=1e-6)
@@ -202,9 +202,9 @@ def test_degenerate_data_is_normal_data(inference):
 def test_the_empty_set_is_predicted_only_where_allowed():
     X, Y, *_ = planted(100, seed=5)
     Y[X[:, 0] > 0] = 0
-    model = PairwiseCRF(C=10.0).fit(X, Y)
+    model = PairwiseCRF(alpha=0.1).fit(X, Y)
     assert not model.predict(X).any(axis=1).all()
-    assert PairwiseCRF(C=10.0, empty="forbid").fit(X, Y).predict(X).any(axis=1).all()
+    assert PairwiseCRF(alpha=0.1, empty="forbid").fit(X, Y).predict(X).any(axis=1).all()
     with pytest.raises(ValueError, match="no training row has a label"):
         PairwiseCRF(empty="forbid").fit(X, 0 * Y)
 
@@ -258,9 +258,9 @@ def test_stopping_early_is_said(toy):
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"C": 0.0}, "C must be a positive number, not 0.0"),
-        ({"C": "1"}, "C must be a positive number"),
-        ({"C_pair": np.inf}, "C_pair must be a positive number"),
+        ({"alpha": 0.0}, "alpha must be a positive number, not 0.0"),
+        ({"C": "1"}, "alpha must be a positive number"),
+        ({"coupling_alpha": np.inf}, "coupling_alpha must be a positive number"),
         ({"inference": "gibbs"}, "'support', 'exact' or 'auto', not 'gibbs'"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1, not 0"),
         ({"tol": -1.0}, "tol must be a number of at least 0, not -1.0"),
@@ -290,7 +290,7 @@ def test_scene_is_within_two_points_of_the_published_accuracy(real_data):
 
 def test_marginals_are_calibrated_on_planted_data():
     X, Y, W, b, A = planted(20000, seed=7)
-    model = PairwiseCRF(C=100.0, inference="exact").fit(X, Y)
+    model = PairwiseCRF(alpha=0.01, inference="exact").fit(X, Y)
     S = all_labelings(3).astype(float)
     scores = (X @ W.T + b) @ S.T + np.einsum("sl,lm,sm->s", S, np.triu(A), S)
     true = np.exp(scores - logsumexp(scores, axis=1, keepdims=True)) @ S

@@ -189,8 +189,8 @@ def test_a_learner_may_be_given_with_steps_of_its_own(oracle):
     X, Y = make(n=30)
     options = {"oracle": oracle, "alpha": 0.05}
     usual = fitted(X, Y, **options)
-    long = AveragedDescent(200, rate=0.02, batch=10)
-    short = AveragedDescent(3, rate=1.0, batch=10)
+    long = AveragedDescent(200, learning_rate=0.02, batch_size=10)
+    short = AveragedDescent(3, learning_rate=1.0, batch_size=10)
     near, far = (fitted(X, Y, learner=learner, **options) for learner in (long, short))
     assert near.n_iter_ == 200
     assert usual.objective_ - usual.gap_ <= near.objective_ <= 1.05 * usual.objective_

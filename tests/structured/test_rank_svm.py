@@ -106,7 +106,9 @@ def data(n=120, seed=0):
 def test_one_label_is_an_ordinary_support_vector_machine():
     X, Y = data()
     unit = np.sum(X**2, axis=1).mean()
-    ours = RankSVM(C=2.0, kernel="linear", scale=False, tol=1e-7, max_iter=20_000).fit(X, Y[:, :1])
+    ours = RankSVM(alpha=0.5, kernel="linear", scale=False, tol=1e-7, max_iter=20_000).fit(
+        X, Y[:, :1]
+    )
     constant = np.column_stack([X / np.sqrt(unit), np.ones(len(X))])
     theirs = SVC(C=2.0, kernel="linear", tol=1e-8).fit(constant, Y[:, 0])
     # Theirs has a constant of its own besides, without a penalty: compare by our objective.
@@ -129,7 +131,7 @@ def test_units_of_features_do_not_matter(kernel):
     def scores(Z, **options):
         # Rows are visited in another order, and solutions agree to the gap.
         exact = {"kernel": kernel, "tol": 1e-6, "max_iter": 20_000, "n_folds": None, **options}
-        return RankSVM(C=1.0, **exact).fit(Z, Y).decision_function(Z)
+        return RankSVM(alpha=1.0, **exact).fit(Z, Y).decision_function(Z)
 
     plain = scores(X, scale=False)
     np.testing.assert_allclose(scores(1e4 * X, scale=False), plain, atol=1e-2)
@@ -142,7 +144,7 @@ def test_a_kernel_follows_what_no_line_can():
     Y = np.column_stack([np.sum(X**2, axis=1) > 1.4, np.sum(X**2, axis=1) < 0.8, X[:, 0] > 0])
     losses = {}
     for kernel in ("rbf", "linear"):
-        model = RankSVM(C=5.0, kernel=kernel).fit(X[:200], Y[:200])
+        model = RankSVM(alpha=0.2, kernel=kernel).fit(X[:200], Y[:200])
         losses[kernel] = ranking_loss(Y[200:], model.decision_function(X[200:]))
     assert losses["rbf"] < 0.05 < losses["linear"]
 
@@ -161,7 +163,7 @@ def test_thresholds_of_rows_held_out_differ_from_those_of_training():
 def test_stopping_early_is_said():
     X, Y = data()
     with pytest.warns(ConvergenceWarning, match="RankSVM did not converge in 2 passes"):
-        model = RankSVM(C=100.0, max_iter=2, tol=1e-8, n_folds=None).fit(X, Y)
+        model = RankSVM(alpha=0.01, max_iter=2, tol=1e-8, n_folds=None).fit(X, Y)
     assert model.gap_ > 0
     assert model.n_iter_ == 2
 
@@ -169,7 +171,7 @@ def test_stopping_early_is_said():
 def test_what_cannot_be_right_is_refused(monkeypatch):
     X, Y = data(20)
     for options, reason in (
-        ({"C": 0.0}, "C must be a positive number"),
+        ({"alpha": 0.0}, "alpha must be a positive number"),
         ({"kernel": "poly"}, "kernel must be 'rbf' or 'linear'"),
         ({"gamma": -1.0}, "gamma must be a positive number"),
         ({"scale": "yes"}, "scale must be True or False"),

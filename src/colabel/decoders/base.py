@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from colabel._renamed import RenamedParameters
 from colabel.exceptions import IncompatibleError
 from colabel.results import Decoded
 from colabel.roles import Loss
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 
 
-class BaseDecoder(BaseEstimator, ABC):
+class BaseDecoder(RenamedParameters, BaseEstimator, ABC):
     """Find a labeling of large ``objective`` for each sample, and bound the best there is.
 
     Subclasses state what they take and promise:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from colabel._parameters import check_real, check_whole
+from colabel._renamed import Renamed
 from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats
 from colabel.decoders.spins import Spins, times
@@ -40,7 +42,7 @@ class MeanField(BaseDecoder):
         couplings, signs aside, or more.
     tol : float, default=1e-4
         A mean that would move by less is left alone.
-    max_sweeps : int, default=1000
+    max_iter : int, default=1000
         Most sweeps over the labels at one temperature.
 
     Examples
@@ -51,20 +53,21 @@ class MeanField(BaseDecoder):
     """
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"max_sweeps": "max_iter"}
 
     def __init__(
-        self, temperature: float | None = None, tol: float = 1e-4, max_sweeps: int = 1000
+        self, temperature: float | None = None, tol: float = 1e-4, max_iter: int = 1000
     ) -> None:
         self.temperature = temperature
         self.tol = tol
-        self.max_sweeps = max_sweeps
+        self.max_iter = max_iter
 
     def log_odds(self, scores: Pairwise) -> Floats:
         """Return the log-odds of the independent labels: (n_samples, n_labels)."""
         if self.temperature is not None:
             check_real(self.temperature, "temperature", least=1.0)
         check_real(self.tol, "tol", above=0.0)
-        check_whole(self.max_sweeps, "max_sweeps", least=1)
+        check_whole(self.max_iter, "max_iter", least=1)
         matrix, means = scores.dense(), expit(scores.unary)
         heat = hot_enough(matrix) if self.temperature is None else float(self.temperature)
         while heat > 1.0:
@@ -73,8 +76,8 @@ class MeanField(BaseDecoder):
         moving = self._settle(scores.unary, matrix, means)
         if moving:
             warn_user(
-                f"mean field has not settled after {self.max_sweeps} sweeps for {moving} samples; "
-                "raise max_sweeps or tol",
+                f"mean field has not settled after {self.max_iter} sweeps for {moving} samples; "
+                "raise max_iter or tol",
                 ConvergenceWarning,
             )
         return scores.unary + times(means, matrix)
@@ -87,13 +90,13 @@ class MeanField(BaseDecoder):
         # The surest labels first: an order of the table's own, wherever its labels stand.
         order = np.argsort(-np.abs(fields), axis=1, kind="stable")
         sweeps = np.zeros(len(means), np.int64)
-        limits = (self.tol, self.max_sweeps)
+        limits = (self.tol, self.max_iter)
 
         def work(rows: Span) -> None:
             mean_field_rows(matrix, order[rows], means[rows], fields[rows], *limits, sweeps[rows])
 
         in_threads(work, len(means))
-        return int(np.sum(sweeps > self.max_sweeps))
+        return int(np.sum(sweeps > self.max_iter))
 
     def _decode(self, scores: Pairwise, nonempty: bool) -> Decoded:  # type: ignore[override]
         odds = self.log_odds(scores)

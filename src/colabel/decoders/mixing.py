@@ -8,7 +8,7 @@ eigenvalue until they are feasible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
+from colabel._renamed import Renamed
 from colabel._rows import Span
 from colabel.decoders._mixing_counts import best_sizes
 from colabel.decoders.base import BaseDecoder, Floats, Labels, binary_rows
@@ -47,7 +48,8 @@ class Mixing(BaseDecoder):
     tol : float, default=1e-7
         A sweep that gains less than this share of the value is the last. The relative gap left
         between the relaxed value and its bound is some hundred times larger.
-    max_sweeps : int, default=1000
+    max_iter : int, default=1000
+        Most sweeps over the labels.
     n_roundings : int, default=20
         Random hyperplanes per sample; the best labeling is kept.
     random_state : int, RandomState or None, default=0
@@ -64,16 +66,17 @@ class Mixing(BaseDecoder):
 
     accepts: ClassVar[tuple[type[ScoreTable], ...]] = (Pairwise,)
     handles: ClassVar[tuple[str, ...]] = ("modular", "counts")
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"max_sweeps": "max_iter"}
 
     def __init__(
         self,
         tol: float = 1e-7,
-        max_sweeps: int = 1000,
+        max_iter: int = 1000,
         n_roundings: int = 20,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.tol = tol
-        self.max_sweeps = max_sweeps
+        self.max_iter = max_iter
         self.n_roundings = n_roundings
         self.random_state = random_state
 
@@ -199,7 +202,7 @@ class Mixing(BaseDecoder):
     def _check_parameters(self) -> None:
         if not 0.0 <= self.tol < np.inf:
             raise ValueError(f"tol must be a number of at least 0, not {self.tol}")
-        check_whole(self.max_sweeps, "max_sweeps", least=1)
+        check_whole(self.max_iter, "max_iter", least=1)
         check_whole(self.n_roundings, "n_roundings", least=1)
 
     def _draws(self, rank: int) -> Floats:
@@ -237,7 +240,7 @@ class Mixing(BaseDecoder):
         from colabel._kernels.mixing import mix_rows
 
         G, value = np.empty_like(X), np.empty(len(B))
-        rows, limits = np.ascontiguousarray(B), (float(self.tol), int(self.max_sweeps))
+        rows, limits = np.ascontiguousarray(B), (float(self.tol), int(self.max_iter))
 
         def solve(part: Span) -> None:
             mix_rows(rows[part], W, X[part], G[part], *limits, value[part])

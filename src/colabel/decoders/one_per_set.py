@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 
 from colabel._parameters import check_whole
-from colabel._renamed import Renamed, RenamedParameters
+from colabel._renamed import Renamed
 from colabel._rows import Span
 from colabel.decoders.base import BaseDecoder, Floats, Labels
 from colabel.numerics.threads import in_threads
@@ -22,7 +22,7 @@ __all__ = ["OnePerSet"]
 Facets = Sequence[ArrayLike] | Mapping[str, ArrayLike]
 
 
-class OnePerSet(RenamedParameters, BaseDecoder):
+class OnePerSet(BaseDecoder):
     """Choose the best labeling among those with exactly one label of each facet on. Exact.
 
     Parameters

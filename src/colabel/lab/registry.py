@@ -143,7 +143,7 @@ METHODS: dict[str, Method] = {
         _new("structured.PairwiseCRF"),
         CBM,
         "a score for each label and pair of labels",
-        {"C": VARIANCES},
+        {"alpha": tuple(1.0 / variance for variance in VARIANCES)},
     ),
     "sml": Method(
         _new("structured.SubmodularSVC"),
@@ -209,7 +209,7 @@ METHODS: dict[str, Method] = {
             "gate__variance": VARIANCES,
             "experts__variance": VARIANCES,
             "n_components": COMPONENTS,
-            "n_steps": (5, 10, 20),
+            "max_iter": (5, 10, 20),
         },
         demo=True,
     ),
@@ -219,7 +219,7 @@ METHODS: dict[str, Method] = {
             "mixture.BoostedTrees",
             "experts",
             n_components=20,
-            n_steps=20,
+            max_iter=20,
             n_init=10,
             n_models=3,
         ),
@@ -230,7 +230,7 @@ METHODS: dict[str, Method] = {
             "experts__reg_lambda": (1.0, 3.0, 10.0),
             "experts__learning_rate": (0.1, 0.2),
             "experts__n_leaves": (8, 32),
-            "n_steps": (10, 20, 30),
+            "max_iter": (10, 20, 30),
         },
     ),
     "plst": Method(
@@ -296,7 +296,7 @@ METHODS: dict[str, Method] = {
         _new("neural.MLRBF"),
         DSML,
         "radial bumps around each label's clusters",
-        {"ratio": (0.01, 0.05, 0.15), "width": (0.3, 0.5, 1.0), "ridge": (1e-5, 1e-4, 1e-3)},
+        {"ratio": (0.01, 0.05, 0.15), "width": (0.3, 0.5, 1.0), "alpha": (1e-5, 1e-4, 1e-3)},
     ),
     "bpmll": Method(
         _new("neural.BPMLL"),
@@ -308,6 +308,10 @@ METHODS: dict[str, Method] = {
         _new("structured.RankSVM"),
         DSML,
         "support vector ranking of labels, and cut",
-        {"C": (0.3, 1.0, 3.0, 10.0), "gamma": (0.3, 1.0, 2.0), "kernel": ("rbf", "linear")},
+        {
+            "alpha": (1 / 0.3, 1.0, 1 / 3.0, 0.1),
+            "gamma": (0.3, 1.0, 2.0),
+            "kernel": ("rbf", "linear"),
+        },
     ),
 }

@@ -40,12 +40,12 @@ class AveragedDescent(BaseLearner):
     ----------
     max_iter : int or None, default=None
         Passes. ``None`` is 30, and up to 100 where there are less than 1000 samples.
-    rate : float or None, default=None
+    learning_rate : float or None, default=None
         Length of the first steps, in units of one over the norm of the rows. ``None`` is 2.25 over
         the root of their number: about .1 for 500, the longer the fewer they are.
-    rate_pairs : float or None, default=None
-        That of the parameters of pairs; ``None`` is a tenth of ``rate``.
-    batch : int or None, default=None
+    coupling_rate : float or None, default=None
+        That of the parameters of pairs; ``None`` is a tenth of ``learning_rate``.
+    batch_size : int or None, default=None
         Samples of a step. ``None`` is 64, and up to 256 where there are more than 1500 samples:
         what a step costs besides its samples is shared by more of them.
     random_state : int or None, default=None
@@ -58,27 +58,32 @@ class AveragedDescent(BaseLearner):
     """
 
     seeks_optimum: ClassVar[bool] = False
-    _renamed: ClassVar[dict[str, str]] = {"n_passes": "max_iter"}
+    _renamed: ClassVar[dict[str, str]] = {
+        "n_passes": "max_iter",
+        "rate": "learning_rate",
+        "rate_pairs": "coupling_rate",
+        "batch": "batch_size",
+    }
 
     def __init__(
         self,
         max_iter: int | None = None,
-        rate: float | None = None,
-        rate_pairs: float | None = None,
-        batch: int | None = None,
+        learning_rate: float | None = None,
+        coupling_rate: float | None = None,
+        batch_size: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.max_iter = max_iter
-        self.rate = rate
-        self.rate_pairs = rate_pairs
-        self.batch = batch
+        self.learning_rate = learning_rate
+        self.coupling_rate = coupling_rate
+        self.batch_size = batch_size
         self.random_state = random_state
 
     def check(self) -> None:
-        for name in ("max_iter", "batch"):
+        for name in ("max_iter", "batch_size"):
             if getattr(self, name) is not None:
                 check_whole(getattr(self, name), name, least=1)
-        for name in ("rate", "rate_pairs"):
+        for name in ("learning_rate", "coupling_rate"):
             if getattr(self, name) is not None:
                 check_real(getattr(self, name), name, above=0.0)
 
@@ -127,7 +132,9 @@ class AveragedDescent(BaseLearner):
         """Return passes and samples of a step."""
         n_passes = min(MOST, max(FEWEST, -(-VISITS // n)))
         n_passes = n_passes if self.max_iter is None else int(self.max_iter)
-        return n_passes, min(256, max(64, n // 24)) if self.batch is None else int(self.batch)
+        return n_passes, min(256, max(64, n // 24)) if self.batch_size is None else int(
+            self.batch_size
+        )
 
     def _last(self, problem: MarginProblem, look: _Look) -> _Look:
         """Look by the strongest oracle, at parameters that are no worse than none."""
@@ -149,8 +156,8 @@ class AveragedDescent(BaseLearner):
         model = problem.model
         unit = np.sqrt(float(problem.share @ problem.norms))
         unit = unit if unit > 0.0 else 1.0
-        rate = REACH / np.sqrt(n_steps) if self.rate is None else self.rate
-        of_pairs = 0.1 * rate if self.rate_pairs is None else self.rate_pairs
+        rate = REACH / np.sqrt(n_steps) if self.learning_rate is None else self.learning_rate
+        of_pairs = 0.1 * rate if self.coupling_rate is None else self.coupling_rate
         rates = np.full(model.size, rate / unit)
         rates[model.n_unary :] = of_pairs / model.pair_scale
         return rates

@@ -50,7 +50,7 @@ class BoostedTrees(Component, BaseEstimator):
     """Gradient boosted trees as experts or gate of a ``ConditionalBernoulliMixture``.
 
     A mixture of them has no trees of its own to begin with; each M-step adds a few and keeps the
-    old ones (Section 3.2 of Li et al. 2016), so that ``n_steps * n_trees`` is the number of trees
+    old ones (Section 3.2 of Li et al. 2016), so that ``max_iter * n_trees`` is the number of trees
     behind each score. They are grown by LightGBM (``pip install "colabel[boost]"``) or, where that
     is missing, by scikit-learn's decision trees, which takes longer; models that LightGBM
     has grown are stored and predict without it.
@@ -88,7 +88,7 @@ class BoostedTrees(Component, BaseEstimator):
     >>> from colabel.mixture import ConditionalBernoulliMixture
     >>> train, test = load("yeast:train"), load("yeast:test")
     >>> trees = BoostedTrees(learning_rate=0.2)
-    >>> clf = ConditionalBernoulliMixture(5, experts=trees, n_steps=2, random_state=0)
+    >>> clf = ConditionalBernoulliMixture(5, experts=trees, max_iter=2, random_state=0)
     >>> bool(clf.fit(train.X, train.Y).score(test.X, test.Y) > 0.15)
     True
     """

@@ -76,15 +76,15 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     gate : same, or None, default=None
         What weighs the components; ``None`` is of the kind and the settings of ``experts``, but for
         the variance of ``Logistic``.
-    n_steps : int, default=10
+    max_iter : int, default=10
         EM steps at most. Fewer regularise: likelihood keeps rising while accuracy falls, if the
         gate's variance is large. So ending here is no failure to converge, and no warning.
     tol : float, default=1e-5
         EM stops when a step gains less than this share of the objective; never, if negative.
     validation_fraction : float or None, default=None
-        Choose the number of steps, up to ``n_steps``, by the likelihood of this share of the rows,
+        Choose the number of steps, up to ``max_iter``, by the likelihood of this share of the rows,
         and fit that many steps to all rows. Rows are held out whole, whatever they weigh: with it,
-        a row of weight two is not quite the row twice. None: take ``n_steps``.
+        a row of weight two is not quite the row twice. None: take ``max_iter``.
     n_init : int, default=3
         Random starts of the Bernoulli mixture of the labels.
     n_models : int, default=1
@@ -111,7 +111,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         How logistic experts, or else a logistic gate, scale the features; False where neither is.
         With ``"auto"`` all rows have a say in it, those of ``validation_`` as well.
     n_steps_ : int
-        EM steps allowed: ``n_steps``, or the number chosen with ``validation_fraction``.
+        EM steps allowed: ``max_iter``, or the number chosen with ``validation_fraction``.
     n_iter_ : int
         EM steps taken, by the model that took most.
     history_ : list of ndarray
@@ -141,7 +141,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     --------
     >>> from colabel.datasets import load
     >>> train, test = load("yeast:train"), load("yeast:test")
-    >>> clf = ConditionalBernoulliMixture(20, n_steps=4, random_state=0).fit(train.X, train.Y)
+    >>> clf = ConditionalBernoulliMixture(20, max_iter=4, random_state=0).fit(train.X, train.Y)
     >>> bool(clf.score(test.X, test.Y) > 0.22)
     True
     """
@@ -149,6 +149,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
     _table: ClassVar[type[Mixture]] = Mixture
     _decoder: ClassVar[str] = "mixture_mode"
     _renamed: ClassVar[Mapping[str, str | Renamed]] = {
+        "n_steps": "max_iter",
         "expert_variance": _of_logistic("variance", "experts"),
         "gate_variance": _of_logistic("variance", "gate"),
         "expert_prior": _of_logistic("prior", "experts"),
@@ -164,7 +165,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         *,
         experts: Component | ClassifierMixin | str = "logistic",
         gate: Component | ClassifierMixin | str | None = None,
-        n_steps: int = 10,
+        max_iter: int = 10,
         tol: float = 1e-5,
         validation_fraction: float | None = None,
         n_init: int = 3,
@@ -178,7 +179,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         self.n_components = n_components
         self.experts = experts
         self.gate = gate
-        self.n_steps = n_steps
+        self.max_iter = max_iter
         self.tol = tol
         self.validation_fraction = validation_fraction
         self.n_init = n_init
@@ -231,7 +232,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         self, data: TrainingData, makers: tuple[Maker, Maker], seed: int, rng: np.random.RandomState
     ) -> None:
         """Take the number of steps after which the rows held out are most likely, if any are."""
-        self.n_steps_, n = self.n_steps, len(data.Y)
+        self.n_steps_, n = self.max_iter, len(data.Y)
         self.validation_: Floats | None = None
         if self.validation_fraction is None or n < 2:
             return
@@ -281,7 +282,7 @@ class ConditionalBernoulliMixture(WeightedClassifier):
         return 32 * n_components * (self._n_columns + 1) + 24 * self.n_features_in_
 
     def _check_parameters(self) -> None:
-        for name in ("n_components", "n_steps", "n_init", "n_models"):
+        for name in ("n_components", "max_iter", "n_init", "n_models"):
             check_whole(getattr(self, name), name, least=1)
         check_choice(self.empty, "empty", ("auto", "allow", "forbid"))
         check_real(self.tol, "tol")

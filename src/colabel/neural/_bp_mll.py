@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._renamed import Renamed
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.messages import warn_user
@@ -62,8 +64,8 @@ class BPMLL(DistinctRowsClassifier):
     max_iter : int, default=100
         Passes over the rows (epochs). A warning tells of networks that ``patience`` had not stopped
         by then.
-    weight_decay : float, default=0.03
-        Half of it times the squared weights is added to the mean loss.
+    alpha : float, default=0.03
+        Ridge: half of it times the squared weights is added to the mean loss.
     n_models : int, default=5
         Networks, each from another start and with other rows held out; outputs are averaged.
         Published: 1.
@@ -133,6 +135,7 @@ class BPMLL(DistinctRowsClassifier):
 
     _table: ClassVar[type[Modular]] = Modular
     _decoder: ClassVar[str] = "threshold"
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"weight_decay": "alpha"}
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class BPMLL(DistinctRowsClassifier):
         learning_rate: float = 1e-3,
         batch_size: int = 32,
         max_iter: int = 100,
-        weight_decay: float = 0.03,
+        alpha: float = 0.03,
         n_models: int = 5,
         validation_fraction: float | None = 0.2,
         patience: int = 20,
@@ -157,7 +160,7 @@ class BPMLL(DistinctRowsClassifier):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.max_iter = max_iter
-        self.weight_decay = weight_decay
+        self.alpha = alpha
         self.n_models = n_models
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -221,7 +224,7 @@ class BPMLL(DistinctRowsClassifier):
         single = self.scale and not sparse.issparse(Z)
         network = Network((d, n_hidden, n_labels), rng, np.float32 if single else np.float64)
         schedule = Schedule(
-            self.solver, self.learning_rate, self.weight_decay, self.batch_size, self.max_iter
+            self.solver, self.learning_rate, self.alpha, self.batch_size, self.max_iter
         )
         best, losses, found = network.weights, [], []
         epochs = train(network, Z[kept], Y[kept], weight[kept], self.shift_, schedule, rng)
@@ -271,7 +274,7 @@ class BPMLL(DistinctRowsClassifier):
             check_whole(self.hidden, "hidden", least=1)
         check_choice(self.solver, "solver", ("adam", "sgd"))
         check_real(self.learning_rate, "learning_rate", above=0.0)
-        check_real(self.weight_decay, "weight_decay", least=0.0)
+        check_real(self.alpha, "alpha", least=0.0)
         for name in ("batch_size", "max_iter", "n_models", "patience"):
             check_whole(getattr(self, name), name, least=1)
         if self.validation_fraction is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real
+from colabel._renamed import Renamed
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.neural._radial import (
@@ -44,9 +46,9 @@ class MLRBF(DistinctRowsClassifier):
         Published: 1.
     scale : bool, default=True
         Whether features are divided by their standard deviations first. Published: no.
-    ridge : float, default=1e-4
-        Penalty on squared output weights, a row. 0 is least squares to machine precision, as
-        published.
+    alpha : float, default=1e-4
+        Ridge: penalty on squared output weights, per row. 0 is least squares to machine precision,
+        as published.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"threshold"``: outputs above 0.
     empty : {"allow", "forbid"}, default="allow"
@@ -91,6 +93,7 @@ class MLRBF(DistinctRowsClassifier):
 
     _table: ClassVar[type[Modular]] = Modular
     _decoder: ClassVar[str] = "threshold"
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"ridge": "alpha"}
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class MLRBF(DistinctRowsClassifier):
         width: float = 0.5,
         *,
         scale: bool = True,
-        ridge: float = 1e-4,
+        alpha: float = 1e-4,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         random_state: int | np.random.RandomState | None = None,
@@ -106,7 +109,7 @@ class MLRBF(DistinctRowsClassifier):
         self.ratio = ratio
         self.width = width
         self.scale = scale
-        self.ridge = ridge
+        self.alpha = alpha
         self.decoder = decoder
         self.empty = empty
         self.random_state = random_state
@@ -118,7 +121,7 @@ class MLRBF(DistinctRowsClassifier):
         self.width_ = find_width(self.centres_, self.width)
         hidden = bumps(X, self.centres_, self.width_)
         targets = 2.0 * Y.astype(np.float64) - 1.0
-        self.coef_ = solve_outputs(hidden, targets, weight, self.ridge)
+        self.coef_ = solve_outputs(hidden, targets, weight, self.alpha)
 
     def _find_centres(self, X: Any, Y: Labels, weight: Floats) -> Floats:
         rng = check_random_state(self.random_state)
@@ -141,5 +144,5 @@ class MLRBF(DistinctRowsClassifier):
         super()._check_parameters()
         check_real(self.ratio, "ratio", above=0.0)
         check_real(self.width, "width", above=0.0)
-        check_real(self.ridge, "ridge", least=0.0)
+        check_real(self.alpha, "alpha", least=0.0)
         check_choice(self.scale, "scale", (True, False))

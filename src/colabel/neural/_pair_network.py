@@ -90,15 +90,15 @@ class Schedule:
     Parameters
     ----------
     solver : {"adam", "sgd"}
-    learning_rate, weight_decay : float
-        ``weight_decay / 2`` times the squared weights is added to the mean loss.
+    learning_rate, alpha : float
+        ``alpha / 2`` times the squared weights is added to the mean loss.
     batch_size, max_iter : int
         Rows of a step, and passes over all rows.
     """
 
     solver: str
     learning_rate: float
-    weight_decay: float
+    alpha: float
     batch_size: int
     max_iter: int
 
@@ -106,7 +106,7 @@ class Schedule:
         """Return the schedule as the kernels take it."""
         from colabel._kernels.pair_network import Descent
 
-        rate, decay = float(self.learning_rate), float(self.weight_decay)
+        rate, decay = float(self.learning_rate), float(self.alpha)
         return Descent(int(self.batch_size), rate, decay, self.solver == "adam")
 
 

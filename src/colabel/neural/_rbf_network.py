@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel._one_target import check_one_target
 from colabel._parameters import check_choice, check_real
+from colabel._renamed import Renamed, RenamedParameters
 from colabel._unchanged import unchanged_on_failure
 from colabel.neural._radial import (
     bumps,
@@ -30,7 +32,7 @@ __all__ = ["RBFNetwork"]
 Floats = NDArray[np.float64]
 
 
-class RBFNetwork(ClassifierMixin, BaseEstimator):
+class RBFNetwork(RenamedParameters, ClassifierMixin, BaseEstimator):
     """Gaussian bumps around cluster centres of each class, and least squares on top.
 
     An ordinary classifier of two or more classes, quick to fit: the base learner of Liu et al.
@@ -45,9 +47,9 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         Standard deviation of the bumps, in units of the mean distance between two centres.
     scale : bool, default=True
         Whether features are divided by their standard deviations first.
-    ridge : float, default=1e-8
-        Penalty on squared output weights, a row. 0 is least squares to machine precision, which
-        bumps that overlap much may need (see Notes).
+    alpha : float, default=1e-8
+        Ridge: penalty on squared output weights, per row. 0 is least squares to machine precision,
+        which bumps that overlap much may need (see Notes).
     random_state : int, RandomState or None, default=None
         Seeds the clusters.
 
@@ -66,7 +68,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
     -----
     O(n d m) for the clusters and the layer of ``m`` bumps, O(n m^2) for least squares. On features
     of very different scales that are not divided by them (``scale=False``) bumps may be dependent
-    to twelve digits, and what is learned lies in the last ones; only ``ridge=0`` keeps them. Equal
+    to twelve digits, and what is learned lies in the last ones; only ``alpha=0`` keeps them. Equal
     rows are merged first, so a weight of two is a row that comes twice, and results depend neither
     on the order of rows nor on the number of threads.
 
@@ -83,19 +85,21 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
     array(['low', 'high', 'low'], dtype='<U4')
     """
 
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"ridge": "alpha"}
+
     def __init__(
         self,
         ratio: float = 0.1,
         width: float = 0.5,
         *,
         scale: bool = True,
-        ridge: float = 1e-8,
+        alpha: float = 1e-8,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.ratio = ratio
         self.width = width
         self.scale = scale
-        self.ridge = ridge
+        self.alpha = alpha
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -114,7 +118,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         """
         check_real(self.ratio, "ratio", above=0.0)
         check_real(self.width, "width", above=0.0)
-        check_real(self.ridge, "ridge", least=0.0)
+        check_real(self.alpha, "alpha", least=0.0)
         check_choice(self.scale, "scale", (True, False))
         with unchanged_on_failure(self):
             X, self.classes_, code, weight = check_one_target(self, X, y, sample_weight, least=1)
@@ -145,7 +149,7 @@ class RBFNetwork(ClassifierMixin, BaseEstimator):
         self.width_ = find_width(self.centres_, self.width)
         hidden = bumps(X, self.centres_, self.width_)
         targets = 2.0 * one_hot.astype(np.float64) - 1.0
-        self.coef_ = solve_outputs(hidden, targets, weight, self.ridge)
+        self.coef_ = solve_outputs(hidden, targets, weight, self.alpha)
 
     def _outputs(self, X: Any) -> Floats:
         check_is_fitted(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from colabel._parameters import check_whole
+from colabel._renamed import Renamed
 from colabel.decoders import BaseDecoder
 from colabel.messages import warn_user
 from colabel.reduction._conditional_base import ConditionalClassifier
@@ -45,13 +47,13 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     estimator : scikit-learn classifier, default=BatchLogisticRegression()
         Any classifier of two classes with ``predict_proba``; cloned for each label. The default
         solves all labels at once and samples in compiled code; others are asked ``n_burn +
-        n_samples`` times for each label.
+        n_draws`` times for each label.
     n_chains : int, default=10
         Independent runs of the sampler, each from a start drawn with the other labels ignored.
     n_burn : int, default=50
         Sweeps over all labels left out at the beginning of each run.
-    n_samples : int, default=100
-        Sweeps that count, in each run.
+    n_draws : int, default=100
+        Labelings drawn in each run after that, one a sweep.
     decoder : str, BaseDecoder or None, default=None
         ``None`` is ``"support_mode"``: the most frequent labeling. ``"marginal"`` decides each
         label by itself.
@@ -69,7 +71,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     ----------
     conditionals_ : LinearConditionals or FittedConditionals
         The classifiers; see `ClassifierChain`.
-    cuts_ : ndarray of shape (n_chains, 1 + n_burn + n_samples, n_labels)
+    cuts_ : ndarray of shape (n_chains, 1 + n_burn + n_draws, n_labels)
         A label is on where its log-odds exceed the cut: logits of uniform random numbers.
     classes_ : ndarray
         ``arange(n_labels)``, or the classes of a 1-D target.
@@ -110,6 +112,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
     _table: ClassVar[type[Support]] = Support
     _decoder: ClassVar[str] = "support_mode"
     _needs_probabilities: ClassVar[bool] = True
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"n_samples": "n_draws"}
 
     def __init__(
         self,
@@ -117,7 +120,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
         *,
         n_chains: int = 10,
         n_burn: int = 50,
-        n_samples: int = 100,
+        n_draws: int = 100,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         random_state: int | np.random.RandomState | None = None,
@@ -126,7 +129,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
         self.estimator = estimator
         self.n_chains = n_chains
         self.n_burn = n_burn
-        self.n_samples = n_samples
+        self.n_draws = n_draws
         self.decoder = decoder
         self.empty = empty
         self.random_state = random_state
@@ -134,7 +137,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, least in (("n_chains", 1), ("n_burn", 0), ("n_samples", 1)):
+        for name, least in (("n_chains", 1), ("n_burn", 0), ("n_draws", 1)):
             check_whole(getattr(self, name), name, least=least)
 
     def _fit_rows(self, X: Any, Y: Any, weight: Any, params: dict[str, Any]) -> None:
@@ -142,7 +145,7 @@ class ConditionalDependencyNetwork(ConditionalClassifier):
         others = [np.delete(np.arange(n_labels), label) for label in range(n_labels)]
         (self.conditionals_,) = self._fit_conditionals(X, Y, [others], weight, params)
         rng = check_random_state(self.random_state)
-        shape = (self.n_chains, 1 + self.n_burn + self.n_samples, n_labels)
+        shape = (self.n_chains, 1 + self.n_burn + self.n_draws, n_labels)
         with np.errstate(divide="ignore"):
             self.cuts_ = logit(rng.random_sample(shape))
         self._n_burn = self.n_burn

@@ -7,6 +7,7 @@ most effective) or, for few labels, over all of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._renamed import Renamed, inverse
 from colabel._weighted import WeightedClassifier
 from colabel.decoders import BaseDecoder
 from colabel.linear.log_likelihood import LogLinearFit
@@ -42,10 +44,11 @@ class PairwiseCRF(WeightedClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Variance of the prior on the feature weights (the intercepts have none).
-    C_pair : float or None, default=None
-        Variance of the prior on the couplings; ``None`` is ``4 * C``, see Notes.
+    alpha : float, default=1.0
+        Ridge on the feature weights (the intercepts have none): one over the variance of their
+        prior. ``C`` is ``1 / alpha``, and may be given instead.
+    coupling_alpha : float or None, default=None
+        Ridge on the couplings; ``None`` is ``alpha / 4``, see Notes.
     inference : {"support", "exact", "auto"}, default="support"
         The labelings that share the probability. ``"support"``: those seen in training, so others
         are never predicted. ``"exact"``: all of them, for at most 12 labels (a label with one
@@ -79,8 +82,8 @@ class PairwiseCRF(WeightedClassifier):
     Notes
     -----
     The model is often written with a number for each of the four configurations of a pair. Only
-    one of them is identified beside the intercepts, and with variance ``C`` on each of the four
-    the fitted distribution is the one found here with ``C_pair = 4 C``.
+    one of them is identified beside the intercepts, and with the ridge ``alpha`` on each of the
+    four the fitted distribution is the one found here with ``coupling_alpha = alpha / 4``.
 
     Training takes about ``4 n L (min(n, d) + S)`` flops an iteration for ``S`` labelings, some 10
     to 300 iterations, and memory for blocks of samples; prediction ``n L (d + S)``.
@@ -90,7 +93,7 @@ class PairwiseCRF(WeightedClassifier):
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> Y = np.array([[0, 1], [0, 1], [1, 0], [1, 0]])
-    >>> crf = PairwiseCRF(C=10.0).fit(X, Y)
+    >>> crf = PairwiseCRF(alpha=0.1).fit(X, Y)
     >>> crf.predict([[0.2], [2.9]])
     array([[0, 1],
            [1, 0]])
@@ -101,20 +104,24 @@ class PairwiseCRF(WeightedClassifier):
     _table: ClassVar[type[Support]] = Support
     _decoder: ClassVar[str] = "support_mode"
     _sparse_labels: ClassVar[bool] = True
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {
+        "C": Renamed("alpha", inverse, warn=False),
+        "C_pair": Renamed("coupling_alpha", inverse),
+    }
 
     def __init__(
         self,
-        C: float = 1.0,
         *,
-        C_pair: float | None = None,
+        alpha: float = 1.0,
+        coupling_alpha: float | None = None,
         inference: str = "support",
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
         max_iter: int = 1000,
         tol: float = 1e-6,
     ) -> None:
-        self.C = C
-        self.C_pair = C_pair
+        self.alpha = alpha
+        self.coupling_alpha = coupling_alpha
         self.inference = inference
         self.decoder = decoder
         self.empty = empty
@@ -153,13 +160,13 @@ class PairwiseCRF(WeightedClassifier):
             raise ValueError(
                 "empty='forbid' leaves nothing to predict: no training row has a label"
             )
-        C_pair = 4.0 * self.C if self.C_pair is None else self.C_pair
+        coupling_alpha = self.alpha / 4.0 if self.coupling_alpha is None else self.coupling_alpha
         found = fit_log_linear(
             X,
             code,
             self.labelings_,
-            penalty=1.0 / self.C,
-            pair_penalty=1.0 / C_pair,
+            penalty=self.alpha,
+            pair_penalty=coupling_alpha,
             weight=weight,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -191,7 +198,7 @@ class PairwiseCRF(WeightedClassifier):
         if not found.converged:
             warn_user(
                 f"PairwiseCRF did not converge in {self.n_iter_} iterations: its objective is up "
-                f"to {self.gap_:.2g} too high; scale the features, lower C or raise max_iter",
+                f"to {self.gap_:.2g} too high; scale the features, raise alpha or max_iter",
                 ConvergenceWarning,
             )
 
@@ -205,9 +212,9 @@ class PairwiseCRF(WeightedClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, value in (("C", self.C), ("C_pair", self.C_pair)):
-            if value is not None:
-                check_real(value, name, above=0.0)
+        check_real(self.alpha, "alpha", above=0.0)
+        if self.coupling_alpha is not None:
+            check_real(self.coupling_alpha, "coupling_alpha", above=0.0)
         check_choice(self.inference, "inference", ("support", "exact", "auto"))
         check_whole(self.max_iter, "max_iter", least=1)
         check_real(self.tol, "tol", least=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
 from colabel._parameters import check_choice, check_real, check_whole
+from colabel._renamed import Renamed, inverse
 from colabel._weighted import DistinctRowsClassifier
 from colabel.decoders import BaseDecoder
 from colabel.learners.rank_dual import KernelRows, LinearRows, RankFit, solve_ranking
@@ -38,7 +40,7 @@ class RankSVM(DistinctRowsClassifier):
 
     Each label has a score ``f_l(x) = <w_l, phi(x)>``, and training minimises
 
-        1/2 sum_l |w_l|^2 + C sum_i mean over k on and l off of max(0, 1 - (f_k(x_i) - f_l(x_i)))
+        alpha/2 sum_l |w_l|^2 + sum_i mean over k on and l off of max(0, 1 - (f_k(x_i) - f_l(x_i)))
 
     the quadratic programme of Elisseeff and Weston (2001), to a proved gap. A threshold that is
     linear in the scores, fitted by least squares to the best cut of each sample, decides how many
@@ -46,12 +48,13 @@ class RankSVM(DistinctRowsClassifier):
 
     Parameters
     ----------
-    C : float, default=5.0
-        Weight of a sample's errors.
+    alpha : float, default=0.2
+        Ridge on the weights. ``C`` is ``1 / alpha``, and may be given instead.
     kernel : {"rbf", "linear"}, default="rbf"
         ``"rbf"`` is ``exp(-gamma |x - z|^2 / v)``, ``v`` the mean squared distance of a row from
         the mean row. ``"linear"`` is ``x . z / s``, ``s`` the mean squared norm of a row. So
-        neither ``C`` nor ``gamma`` depends on the unit of the features. Both get a constant of 1.
+        neither ``alpha`` nor ``gamma`` depends on the unit of the features. Both kernels get a
+        constant of 1.
     gamma : float, default=1.0
         Of the ``"rbf"`` kernel.
     scale : bool, default=True
@@ -82,7 +85,7 @@ class RankSVM(DistinctRowsClassifier):
         The threshold is linear in the scores and, for the rest of the coefficients, in the scores
         in falling order.
     objective_, gap_ : float
-        Value of the problem, and how far it is above its minimum at most.
+        Value of the problem over ``alpha``, and how far it is above its minimum at most.
     history_ : ndarray of shape (n_looks, 2)
         Best value and best proved lower bound as training went on.
     n_iter_ : int
@@ -122,10 +125,12 @@ class RankSVM(DistinctRowsClassifier):
     _table: ClassVar[type[Modular]] = Modular
     _decoder: ClassVar[str] = "threshold"
 
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {"C": Renamed("alpha", inverse, warn=False)}
+
     def __init__(
         self,
-        C: float = 5.0,
         *,
+        alpha: float = 0.2,
         kernel: str = "rbf",
         gamma: float = 1.0,
         scale: bool = True,
@@ -136,7 +141,7 @@ class RankSVM(DistinctRowsClassifier):
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
     ) -> None:
-        self.C = C
+        self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
         self.scale = scale
@@ -198,7 +203,7 @@ class RankSVM(DistinctRowsClassifier):
     ) -> tuple[RankFit, Floats]:
         kind = LinearRows if self._linear else KernelRows
         rows = kind(features, Y.shape[1])
-        found = solve_ranking(rows, Y, weight, C=self.C, max_iter=self.max_iter, tol=tol)
+        found = solve_ranking(rows, Y, weight, C=1.0 / self.alpha, max_iter=self.max_iter, tol=tol)
         return found, rows.scores(slice(None))
 
     def _folds(self, n: int) -> int:
@@ -229,7 +234,7 @@ class RankSVM(DistinctRowsClassifier):
         if not found.converged:
             warn_user(
                 f"RankSVM did not converge in {self.n_iter_} passes: its objective "
-                f"{self.objective_:.4g} is up to {self.gap_:.2g} too high; lower C or raise "
+                f"{self.objective_:.4g} is up to {self.gap_:.2g} too high; raise alpha or "
                 "max_iter",
                 ConvergenceWarning,
             )
@@ -247,7 +252,7 @@ class RankSVM(DistinctRowsClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real(self.C, "C", above=0.0)
+        check_real(self.alpha, "alpha", above=0.0)
         check_choice(self.kernel, "kernel", ("rbf", "linear"))
         check_real(self.gamma, "gamma", above=0.0)
         check_choice(self.scale, "scale", (True, False))

@@ -46,7 +46,7 @@ def _best_accuracy(column: str, seed: int, n_samples: int = 15_000) -> float:
 def _weak_prior(**params: Any) -> dict[str, Any]:
     """Return settings of a mixture on data without end: hardly a penalty, EM to its end."""
     variances = {"experts__variance": 1e4, "gate__variance": 1e4}
-    return {"experts__scale": False, "n_steps": 60, **variances, **params}
+    return {"experts__scale": False, "max_iter": 60, **variances, **params}
 
 
 def _columns(*numbers: float) -> dict[str, float]:
@@ -79,7 +79,7 @@ TABLE_1 = register(
             ),
             Entry("BinRel+LR", "br", _columns(82.0, 49.9, 48, 40.0), {"C": 1e4}),
             Entry("PowSet+LR", "powset", _columns(97.5, 74.1, 64.6, 47.3), {"C": 1e4}),
-            Entry("pairCRF", "pair-crf", _columns(96.7, 73.6, 64.7, 45.9), {"C": 1e4}),
+            Entry("pairCRF", "pair-crf", _columns(96.7, 73.6, 64.7, 45.9), {"alpha": 1e-4}),
         ),
         quick={
             "load_data": partial(_half, n_samples=4000),
@@ -180,7 +180,7 @@ def _multinomial() -> dict[str, dict[str, Any]]:
 def _mixture(data: str, n_components: int) -> dict[str, Any]:
     experts = {"experts__variance": 2.0 * V_SETS[data], "experts__scale": False}
     gate = {"gate__variance": V_SETS[data]}
-    return {"n_components": n_components, "n_steps": STEPS[data], **experts, **gate}
+    return {"n_components": n_components, "max_iter": STEPS[data], **experts, **gate}
 
 
 # The entries of both tables: method, parameters, and those of one dataset.
@@ -192,7 +192,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {
     "ECC-label LR": ("ecc-label", {}, _binary()),
     "ECC-subset LR": ("ecc-subset", {}, _binary()),
     "CDN LR": ("cdn", {}, _binary()),
-    "pairCRF": ("pair-crf", {}, {data: {"C": v} for data, v in V_CRF.items()}),
+    "pairCRF": ("pair-crf", {}, {data: {"alpha": 1.0 / v} for data, v in V_CRF.items()}),
     "CBM LR": ("cbm-lr", {}, {data: _mixture(data, k) for data, k in K_LR.items()}),
     "BinRel GB": ("br-gb", {}, {}),
     "PowSet GB": ("powset-gb", {}, TREES),

@@ -153,7 +153,7 @@ def _mixture(name: str) -> Entry:
         name,
         "cbm-lr",
         {},
-        {"decoder": "f1", "experts__prior": "shared", "n_steps": 3},
+        {"decoder": "f1", "experts__prior": "shared", "max_iter": 3},
         space=MIXTURES,
         space_of=FEWER_MIXTURES,
         holdout=HELD_OUT,
