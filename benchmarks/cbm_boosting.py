@@ -151,7 +151,7 @@ def seconds():
     )
     rows = {}
     for name, trees in (("prototype's", prototype), ("present", BoostedTrees())):
-        model = mixture(n_components=15, experts=trees, n_steps=14, n_init=3, random_state=0)
+        model = mixture(n_components=15, experts=trees, max_iter=14, n_init=3, random_state=0)
         model.fit(train.X[:100], train.Y[:100])  # compiled
         fit = least(lambda m=model: m.fit(train.X, train.Y), time.process_time)
         wall = least(

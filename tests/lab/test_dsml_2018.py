@@ -42,7 +42,7 @@ def test_each_column_is_the_method_of_the_paper_over_its_network():
         model = entry.build(5, DATA)
         if METHODS[entry.method.partition("+")[0]].facets:
             base = model.estimator
-            assert (base.ratio, base.width, base.scale, base.ridge) == (0.07, 0.3, False, 0.0)
+            assert (base.ratio, base.width, base.scale, base.alpha) == (0.07, 0.3, False, 0.0)
             assert base.random_state == 5
             assert entry.build(6, DATA).estimator.random_state == 6
         else:

@@ -19,7 +19,7 @@ from colabel.reduction import BatchLogisticRegression
 SMALL = {
     "br-gb": {"n_trees": 5},
     "powset-gb": {"n_trees": 5},
-    "cdn": {"n_samples": 10},
+    "cdn": {"n_draws": 10},
     "rakel": {"n_models": 4},
     "sml": {"tol": 0.1},
     "bpmll": {"patience": 1, "n_models": 2},

@@ -250,7 +250,11 @@ def test_the_objective_falls_with_full_fits():
 
 
 @parametrize_with_checks(
-    [ConditionalBernoulliMixture(3, experts=LogisticRegression(), max_iter=2, random_state=0)]
+    [
+        ConditionalBernoulliMixture(
+            3, experts=LogisticRegression(max_iter=1000), max_iter=2, random_state=0
+        )
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

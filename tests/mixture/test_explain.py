@@ -271,7 +271,7 @@ def test_pipelines_and_searches_are_explained_by_what_they_end_in():
     pipeline = make_pipeline(
         StandardScaler(), ConditionalBernoulliMixture(2, max_iter=2, random_state=0)
     )
-    search = GridSearchCV(pipeline, {"conditionalbernoullimixture__n_steps": [2]}, cv=2).fit(X, Y)
+    search = GridSearchCV(pipeline, {"conditionalbernoullimixture__max_iter": [2]}, cv=2).fit(X, Y)
     scaled, last = StandardScaler().fit(X), search.best_estimator_[-1]
     expected = explain(last, scaled.transform(X[:1]))
     for model in (search, search.best_estimator_):

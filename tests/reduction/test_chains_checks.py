@@ -9,7 +9,7 @@ from colabel.reduction._dependency_network import ConditionalDependencyNetwork
 from colabel.reduction._probabilistic_chain import ProbabilisticClassifierChain
 
 LINEAR = LogisticRegression(solver="liblinear", tol=1e-12, max_iter=10_000)
-QUICK = {"n_chains": 3, "n_burn": 10, "n_samples": 20, "random_state": 0}
+QUICK = {"n_chains": 3, "n_burn": 10, "n_draws": 20, "random_state": 0}
 ESTIMATORS = [
     ClassifierChain(),
     ProbabilisticClassifierChain(),

@@ -58,14 +58,14 @@ def stationary(model, x):
 @pytest.mark.parametrize("inner", [None, LINEAR])
 def test_samples_reach_the_stationary_distribution(data, inner):
     X, Y = data
-    sizes = {"n_chains": 20, "n_burn": 20, "n_samples": 1000 if inner is None else 150}
+    sizes = {"n_chains": 20, "n_burn": 20, "n_draws": 1000 if inner is None else 150}
     model = ConditionalDependencyNetwork(inner, random_state=0, **sizes).fit(X, Y)
     joint = model.predict_joint(X[:4])
     Z = oracles.all_labelings(3)
     for i, x in enumerate(X[:4]):
         p = stationary(model, x)
         # Draws are correlated: count one in three.
-        error = np.sqrt(p * (1 - p) / (20 * sizes["n_samples"] / 3))
+        error = np.sqrt(p * (1 - p) / (20 * sizes["n_draws"] / 3))
         found = np.exp(joint.take([i]).value_all(Z)[0])
         assert (np.abs(found - p) < 5 * error + 1e-3).all()
         np.testing.assert_allclose(joint.marginals()[i], p @ Z, atol=5 * error.max())
@@ -113,7 +113,7 @@ def test_the_table_is_a_distribution_over_the_draws(data):
 @pytest.mark.parametrize("inner", [None, LINEAR])
 def test_predictions_repeat_themselves_and_do_not_depend_on_neighbours(data, inner, monkeypatch):
     X, Y = data
-    settings = {"n_chains": 2, "n_burn": 5, "n_samples": 10}
+    settings = {"n_chains": 2, "n_burn": 5, "n_draws": 10}
     model = ConditionalDependencyNetwork(inner, random_state=None, **settings).fit(X, Y)
     whole = model.predict_proba(X)
     np.testing.assert_array_equal(model.predict_proba(X), whole)
@@ -284,7 +284,7 @@ def test_sampling_does_fail_where_the_warning_says_so():
 def test_empty_labelings_can_be_forbidden():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(80, 3)), (rng.random((80, 5)) < 0.03).astype(int)
-    settings = {"n_chains": 1, "n_burn": 2, "n_samples": 3, "random_state": 0}
+    settings = {"n_chains": 1, "n_burn": 2, "n_draws": 3, "random_state": 0}
     assert not ConditionalDependencyNetwork(**settings).fit(X, Y).predict(X).any(axis=1).all()
     model = ConditionalDependencyNetwork(empty="forbid", **settings).fit(X, Y)
     found = model.predict(X)
@@ -314,8 +314,8 @@ def test_classes_of_a_1d_target_are_compared_by_pseudo_likelihood(inner):
         ({"n_burn": -1}, "n_burn must be a whole number of at least 0"),
         ({"n_chains": 2.0}, "n_chains must be a whole number of at least 1, not 2.0"),
         ({"n_burn": "5"}, "n_burn must be a whole number of at least 0, not '5'"),
-        ({"n_samples": True}, "n_samples must be a whole number of at least 1, not True"),
-        ({"n_samples": 0}, "n_samples must be a whole number of at least 1"),
+        ({"n_draws": True}, "n_draws must be a whole number of at least 1, not True"),
+        ({"n_draws": 0}, "n_draws must be a whole number of at least 1"),
         ({"estimator": LinearSVC()}, "needs an estimator with predict_proba"),
     ],
 )
