@@ -41,7 +41,7 @@ def margin(z, own, other, Q):
     return (z - other) @ Q @ (z - other) - (z - own) @ Q @ (z - own)
 
 
-def metric_objective(Z, Y, near, C, Q, per_neighbor=False):
+def metric_objective(Z, Y, near, C, Q):
     """Eq. (5) of Liu and Tsang (2015), pair by pair."""
     total = 0.0
     for i, z in enumerate(Z):
@@ -49,11 +49,11 @@ def metric_objective(Z, Y, near, C, Q, per_neighbor=False):
         for j in near[i]:
             delta = sum(abs(a - b) for a, b in zip(Y[i], Y[j], strict=True))
             slack.append(max(0.0, delta - margin(z, Y[i], Y[j], Q)))
-        total += sum(s**2 for s in slack) / len(slack) if per_neighbor else max(slack) ** 2
+        total += max(slack) ** 2
     return 0.5 * np.trace(Q) + C / len(Z) * total
 
 
-def metric_gradient(Z, Y, near, C, Q, per_neighbor=False):
+def metric_gradient(Z, Y, near, C, Q):
     """The gradient of the loss alone, one outer product for each violated pair."""
     gradient = np.zeros_like(Q)
     for i, z in enumerate(Z):
@@ -63,10 +63,7 @@ def metric_gradient(Z, Y, near, C, Q, per_neighbor=False):
             slack = max(0.0, delta - margin(z, Y[i], Y[j], Q))
             own, other = z - Y[i], z - Y[j]
             pairs.append((slack, slack * (np.outer(own, own) - np.outer(other, other))))
-        if per_neighbor:
-            gradient += sum(matrix for _, matrix in pairs) / len(pairs)
-        else:
-            gradient += max(pairs, key=lambda pair: pair[0])[1]
+        gradient += max(pairs, key=lambda pair: pair[0])[1]
     return 2.0 * C / len(Z) * gradient
 
 

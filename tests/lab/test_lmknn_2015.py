@@ -63,13 +63,13 @@ def test_columns_are_what_they_say():
     for plan in (TABLE_3, TABLE_4):
         lm = entry_of(plan, "LM-kNN").build(0)
         assert isinstance(lm, LargeMarginKNN)
-        assert (lm.n_neighbors, lm.C, lm.eta, lm.tol, lm.threshold) == (10, 10.0, 0.4, 1e-3, 0.5)
+        assert (lm.n_neighbors, lm.C, lm.tol, lm.threshold) == (10, 10.0, 1e-3, 0.5)
         assert {key: getattr(lm, key) for key in AS_PUBLISHED} == AS_PUBLISHED
         assert entry_of(plan, "LM-kNN, Q = I").build(0).metric == "identity"
         assert isinstance(entry_of(plan, "kNN").build(0), KNNClassifier)
         assert isinstance(entry_of(plan, "ML-kNN").build(0), MLkNN)
         defaults = entry_of(plan, "defaults").build(0)
-        assert defaults.get_params() == LargeMarginKNN(random_state=0).get_params()
+        assert defaults.get_params() == LargeMarginKNN().get_params()
         for name in ("tuned kNN", "tuned ML-kNN", "tuned LM-kNN", "tuned, Q = I"):
             model = entry_of(plan, name).build(0)
             assert {model.n_neighbors, model.weights, model.threshold} == {"tune"}

@@ -27,14 +27,15 @@ class Quadratic:
         return margins - self.A
 
 
-def metric_problem(seed, per_neighbor):
+def metric_problem(seed, k):
+    """Margins to ``k`` neighbours; with one there are no kinks."""
     rng = np.random.default_rng(seed)
-    n, q, k = 9, 3, 3
+    n, q = 9, 3
     Y = (rng.random((n, q)) < 0.5).astype(float)
     Z = Y + 0.5 * rng.normal(size=(n, q))
     near = np.array([rng.permutation(np.delete(np.arange(n), i))[:k] for i in range(n)])
     words = Codewords(Z, np.eye(q), np.zeros(q), np.ones(n), np.zeros(n))
-    return MarginProblem(words, sparse.csr_array(Y), near, 2.0, per_neighbor)
+    return MarginProblem(words, sparse.csr_array(Y), near, 2.0)
 
 
 def symmetric(rng, q):
@@ -119,7 +120,7 @@ def slow_minimum(problem, seed, method):
 @pytest.mark.parametrize("tau", [1e-3, 0.09, 10.0])
 def test_smooth_metrics_reach_the_minimum_of_a_slow_search(tau):
     for seed in range(5):
-        problem = metric_problem(seed, True)
+        problem = metric_problem(seed, 1)
         found = proximal_gradient(problem, np.eye(3), tau=tau, tol=1e-9, max_iter=3000)
         assert found.converged
         assert found.history[-1] == pytest.approx(slow_minimum(problem, seed, "BFGS"), rel=1e-4)
@@ -131,7 +132,7 @@ def test_smooth_metrics_reach_the_minimum_of_a_slow_search(tau):
 def test_metrics_with_kinks_come_close_to_it():
     ratios = []
     for seed in range(4):
-        problem = metric_problem(seed, False)
+        problem = metric_problem(seed, 3)
         found = proximal_gradient(problem, np.eye(3), tau=0.2, tol=1e-6, max_iter=3000)
         ratios.append(found.history[-1] / slow_minimum(problem, seed, "Powell"))
     assert np.median(ratios) < 1.01
@@ -140,7 +141,7 @@ def test_metrics_with_kinks_come_close_to_it():
 
 def test_the_objective_never_rises():
     for seed in range(12):
-        problem = metric_problem(seed, False)
+        problem = metric_problem(seed, 3)
         told = []
         found = proximal_gradient(
             problem, np.eye(3), tau=0.1, report=lambda n, value, told=told: told.append(value)

@@ -9,7 +9,7 @@ from colabel.neighbors._codeword_maps import Codewords
 from colabel.neighbors._margin_problem import MarginProblem
 
 
-def problem(seed, per_neighbor=False, form=np.asarray):
+def problem(seed, form=np.asarray):
     """Codewords of a few features, some of their labels taken out of them."""
     rng = np.random.default_rng(seed)
     n, q, d, k = (int(v) for v in rng.integers([2, 1, 1, 1], [9, 6, 5, 4]))
@@ -18,43 +18,40 @@ def problem(seed, per_neighbor=False, form=np.asarray):
     scale, own = rng.random(n) + 0.5, rng.normal(size=n)
     near = rng.integers(0, n, (n, k))
     words = Codewords(form(X), P, b, scale, own)
-    made = MarginProblem(words, sparse.csr_array(Y), near, 3.0, per_neighbor)
+    made = MarginProblem(words, sparse.csr_array(Y), near, 3.0)
     Z = scale[:, None] * (X @ P + b) + own[:, None] * Y
     half = rng.normal(size=(q, q))
     return made, Z, Y, near, half @ half.T
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("per_neighbor", [False, True])
-def test_the_objective_equals_loops_over_pairs(per_neighbor, form, monkeypatch):
+def test_the_objective_equals_loops_over_pairs(form, monkeypatch):
     monkeypatch.setattr("colabel.neighbors._margin_problem.BLOCK", 8)
     for seed in range(40):
-        made, Z, Y, near, Q = problem(seed, per_neighbor, form)
+        made, Z, Y, near, Q = problem(seed, form)
         np.testing.assert_array_equal(made.delta, np.abs(Y[near] - Y[:, None]).sum(axis=2))
         margins = made.margins(Q)
         for (i, j), found in np.ndenumerate(margins):
             expected = oracle.margin(Z[i], Y[i], Y[near[i, j]], Q)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
         value = made.loss(margins) + 0.5 * np.trace(Q)
-        expected = oracle.metric_objective(Z, Y, near, 3.0, Q, per_neighbor)
+        expected = oracle.metric_objective(Z, Y, near, 3.0, Q)
         assert value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("per_neighbor", [False, True])
-def test_the_gradient_equals_a_sum_of_outer_products(per_neighbor, form):
+def test_the_gradient_equals_a_sum_of_outer_products(form):
     for seed in range(40):
-        made, Z, Y, near, Q = problem(seed, per_neighbor, form)
-        expected = oracle.metric_gradient(Z, Y, near, 3.0, Q, per_neighbor)
+        made, Z, Y, near, Q = problem(seed, form)
+        expected = oracle.metric_gradient(Z, Y, near, 3.0, Q)
         found = made.gradient(made.margins(Q))
         np.testing.assert_allclose(found, expected, atol=1e-8 * (1 + np.abs(expected).max()))
         np.testing.assert_allclose(found, found.T)
 
 
-@pytest.mark.parametrize("per_neighbor", [False, True])
-def test_the_gradient_equals_finite_differences(per_neighbor):
+def test_the_gradient_equals_finite_differences():
     for seed in range(20):
-        made, *_, Q = problem(seed, per_neighbor)
+        made, *_, Q = problem(seed)
         gradient = made.gradient(made.margins(Q))
         rng = np.random.default_rng(seed)
         D = rng.normal(size=Q.shape)

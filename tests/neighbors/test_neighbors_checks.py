@@ -16,8 +16,7 @@ ESTIMATORS = [
     MLkNN("tune", threshold="tune", measure="example_f1"),
     LargeMarginKNN(tol=1e-2),
     LargeMarginKNN(metric="identity", threshold="tune"),
-    LargeMarginKNN(codewords="kernel", slack="neighbor", n_landmarks=20, random_state=0),
-    LargeMarginKNN(codewords="logistic", neighborhood="features", random_state=0),
+    LargeMarginKNN(neighborhood="features"),
 ]
 ours = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
@@ -136,14 +135,9 @@ def test_bad_parameters_get_one_clear_sentence(estimator, toy, params, reason):
     [
         ({"C": 0.0}, "C must be a positive number"),
         ({"alpha": -1.0}, "alpha must be a number of at least 0"),
-        ({"gamma": 0.0}, "gamma must be a positive"),
-        ({"eta": 1.0}, "eta must be a number above 0 and below 1"),
         ({"max_iter": 0}, "max_iter"),
-        ({"codewords": "x"}, "codewords must be"),
         ({"metric": "x"}, "metric must be 'learned' or 'identity'"),
         ({"neighborhood": "x"}, "neighborhood must be"),
-        ({"slack": "x"}, "slack must be"),
-        ({"kernel": "gauss"}, "kernel must be 'linear'"),
         ({"held_out": "no"}, "held_out must be True or False, not 'no'"),
         ({"fit_intercept": 0}, "fit_intercept must be True or False, not 0"),
     ],

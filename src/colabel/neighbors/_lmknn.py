@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from colabel._parameters import check_choice, check_real, check_whole
 from colabel.decoders import BaseDecoder
 from colabel.messages import warn_user
 from colabel.metric_learning.proximal import proximal_gradient
 from colabel.neighbors._base import NeighborClassifier
-from colabel.neighbors._codeword_maps import (
-    CodewordMap,
-    Codewords,
-    fit_kernel_map,
-    fit_logistic_map,
-    fit_ridge_map,
-)
+from colabel.neighbors._codeword_maps import Codewords, fit_ridge_map
 from colabel.neighbors._margin_problem import MarginProblem
 from colabel.neighbors._search import fit_index, nearest
 from colabel.numerics.blas import one_blas_thread
@@ -32,17 +25,6 @@ Floats = NDArray[np.float64]
 
 # Up to so many labels the eigenvalue problems are too small to share among threads.
 SMALL = 512
-KERNELS = (
-    "linear",
-    "poly",
-    "polynomial",
-    "rbf",
-    "laplacian",
-    "sigmoid",
-    "cosine",
-    "chi2",
-    "additive_chi2",
-)
 
 
 class LargeMarginKNN(NeighborClassifier):
@@ -66,18 +48,7 @@ class LargeMarginKNN(NeighborClassifier):
         raise it, or leave ``metric="identity"``, where labels are many and rows few.
     alpha : float or None, default=None
         Ridge penalty on ``P``, in units of squared features; None is chosen by generalised
-        cross-validation (1 for ``"logistic"``).
-    codewords : {"ridge", "kernel", "logistic"}, default="ridge"
-        ``P``: ridge regression, on the features or on those of a kernel, or probabilities of
-        logistic regressions.
-    kernel : str, default="rbf"
-        For ``codewords="kernel"``; a name known to scikit-learn's ``pairwise_kernels``. Those of
-        chi-squared need features that are not negative.
-    gamma : float or None, default=None
-        Of the kernel; None is one over the number of features times their variance.
-    n_landmarks : int, default=1000
-        Training rows that span the kernel's features; with as many as there are the regression is
-        exact.
+        cross-validation.
     fit_intercept : bool, default=True
         Whether the ridge regression has one.
     metric : {"learned", "identity"}, default="learned"
@@ -89,8 +60,6 @@ class LargeMarginKNN(NeighborClassifier):
     held_out : bool, default=True
         Whether margins are those of codewords that have not seen the row's own labels; as
         published, they have.
-    slack : {"row", "neighbor"}, default="row"
-        One for each row, as published, or one for each constraint, which is smooth.
     weights : {"distance", "mild", "uniform", "tune"}, default="distance"
         Of the neighbours; see ``KNNClassifier``.
     threshold : float or "tune", default=0.5
@@ -100,8 +69,6 @@ class LargeMarginKNN(NeighborClassifier):
     index : transformer or None, default=None
         Finds neighbours instead of the exact search; see ``KNNClassifier``. One more than are
         asked for is needed in training.
-    eta : float in (0, 1), default=0.4
-        By how much a step that is too long is shortened.
     tol : float, default=1e-3
         Learning ends after three relative changes of the objective below this.
     max_iter : int, default=500
@@ -109,8 +76,6 @@ class LargeMarginKNN(NeighborClassifier):
         ``None`` is the threshold; ``"f1"`` the label set of the highest expected F1, and so on.
     empty : {"allow", "forbid"}, default="allow"
         ``"forbid"`` turns the best label on where none is.
-    random_state : int, RandomState instance or None, default=None
-        Draws the landmarks of a kernel, or the parts that are held out from logistic regressions.
 
     Attributes
     ----------
@@ -135,9 +100,10 @@ class LargeMarginKNN(NeighborClassifier):
     The paper leaves ridge, bias, the first ``Q`` (here ``I``: from 0 neighbours that differ equally
     tie, and no step is short enough) and the weights open. ``alpha=10, fit_intercept=False,
     neighborhood="features", held_out=False, weights="mild"`` comes near its numbers. Most of the
-    gain over plain neighbours is due to ``P``; compare with ``metric="identity"``. An iteration
-    costs O(n q d) flops, less for sparse ``X``, and O(q^3) for the eigenvalues, with ``q`` labels;
-    pairs of rows are never stored.
+    gain over plain neighbours is due to ``P``; compare with ``metric="identity"``. For a kernel put
+    ``sklearn.kernel_approximation.Nystroem`` before it in a pipeline. An iteration costs
+    O(n q d) flops, less for sparse ``X``, and O(q^3) for the eigenvalues, with ``q`` labels; pairs
+    of rows are never stored.
 
     References
     ----------
@@ -159,85 +125,60 @@ class LargeMarginKNN(NeighborClassifier):
         *,
         C: float = 10.0,
         alpha: float | None = None,
-        codewords: str = "ridge",
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        n_landmarks: int = 1000,
         fit_intercept: bool = True,
         metric: str = "learned",
         margin_neighbors: int = 10,
         neighborhood: str = "codewords",
         held_out: bool = True,
-        slack: str = "row",
         weights: str = "distance",
         threshold: float | str = 0.5,
         measure: str = "micro_f1",
         index: Any = None,
-        eta: float = 0.4,
         tol: float = 1e-3,
         max_iter: int = 500,
         decoder: str | BaseDecoder | None = None,
         empty: str = "allow",
-        random_state: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.C = C
         self.alpha = alpha
-        self.codewords = codewords
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.metric = metric
         self.margin_neighbors = margin_neighbors
         self.neighborhood = neighborhood
         self.held_out = held_out
-        self.slack = slack
         self.weights = weights
         self.threshold = threshold
         self.measure = measure
         self.index = index
-        self.eta = eta
         self.tol = tol
         self.max_iter = max_iter
         self.decoder = decoder
         self.empty = empty
-        self.random_state = random_state
 
     def _fit_space(self, X: Any) -> Floats:
-        self.map_, held_out = self._fit_map(X)
-        features = self.map_.features(X)
+        self.map_, held_out = fit_ridge_map(X, self.labels_, self.alpha, self.fit_intercept)
         n, q = self.labels_.shape
-        fitted = Codewords(features, self.map_.P, self.map_.b, np.ones(n), np.zeros(n))
+        fitted = Codewords(X, self.map_.P, self.map_.b, np.ones(n), np.zeros(n))
         self.components_, self.history_, self.n_iter_ = np.eye(q), np.empty(0), 1
         if self.metric == "learned" and n > 1:
             self._learn(X, fitted, held_out)
         self.projection_ = self.map_.P @ self.components_
         self.offset_ = self.map_.b @ self.components_
         self._queries = held_out.times(self.components_, self.labels_) if self._tunes() else None
-        return np.asarray(features @ self.projection_) + self.offset_
-
-    def _fit_map(self, X: Any) -> tuple[CodewordMap, Codewords]:
-        rng = check_random_state(self.random_state)
-        if self.codewords == "logistic":
-            return fit_logistic_map(X, self.labels_, self.alpha, rng)
-        if self.codewords == "kernel":
-            options = self.kernel, self.gamma, self.n_landmarks, rng
-            return fit_kernel_map(X, self.labels_, self.alpha, *options)
-        return fit_ridge_map(X, self.labels_, self.alpha, self.fit_intercept)
+        return np.asarray(X @ self.projection_) + self.offset_
 
     def _learn(self, X: Any, fitted: Codewords, held_out: Codewords) -> None:
         """Set the components by accelerated proximal gradients."""
         n, q = self.labels_.shape
         words = held_out if self.held_out else fitted
         near = self._margin_neighbors(X, fitted, words)
-        problem = MarginProblem(words, self.labels_, near, float(self.C), self.slack == "neighbor")
+        problem = MarginProblem(words, self.labels_, near, float(self.C))
         with one_blas_thread() if q <= SMALL else nullcontext():
             found = proximal_gradient(
                 problem,
                 np.eye(q),
                 tau=0.01 * n * float(self.C),
-                eta=self.eta,
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
@@ -245,7 +186,7 @@ class LargeMarginKNN(NeighborClassifier):
             remedy = (
                 "raise max_iter or tol"
                 if found.n_iter >= self.max_iter
-                else "neighbours tie in every row; slack='neighbor' has no ties"
+                else "neighbours tie in every row; metric='identity' needs none"
             )
             warn_user(
                 f"the metric did not converge in {found.n_iter} iterations: {remedy}",
@@ -267,7 +208,7 @@ class LargeMarginKNN(NeighborClassifier):
         return nearest(queries, points, k, index=index, leave_own_out=True).index
 
     def _embed(self, X: Any) -> Floats:
-        return np.asarray(self.map_.features(X) @ self.projection_) + self.offset_
+        return np.asarray(X @ self.projection_) + self.offset_
 
     def _held_out(self) -> Floats:
         queries, self._queries = self._queries, None
@@ -281,17 +222,11 @@ class LargeMarginKNN(NeighborClassifier):
         super()._check_parameters()
         for name in ("C", "tol"):
             check_real(getattr(self, name), name, above=0.0)
-        check_real(self.eta, "eta", above=0.0, below=1.0)
         if self.alpha is not None:
             check_real(self.alpha, "alpha", least=0.0)
-        if self.gamma is not None:
-            check_real(self.gamma, "gamma", above=0.0)
-        for name in ("n_landmarks", "margin_neighbors", "max_iter"):
+        for name in ("margin_neighbors", "max_iter"):
             check_whole(getattr(self, name), name, least=1)
-        check_choice(self.codewords, "codewords", ("ridge", "kernel", "logistic"))
-        check_choice(self.kernel, "kernel", KERNELS)
         check_choice(self.metric, "metric", ("learned", "identity"))
         check_choice(self.neighborhood, "neighborhood", ("codewords", "features"))
-        check_choice(self.slack, "slack", ("row", "neighbor"))
         for name in ("fit_intercept", "held_out"):
             check_choice(getattr(self, name), name, (True, False))

@@ -42,16 +42,12 @@ class MarginProblem:
     near : ndarray of shape (n_samples, k), int
         Neighbours of each row.
     C : float
-    per_neighbor : bool, default=False
-        A slack for each neighbour, ``f = C/(nk) sum_ij xi_ij^2``, which is smooth; else one for
-        each row, as published.
     """
 
     words: Codewords
     Y: sparse.csr_array
     near: NDArray[np.int64]
     C: float
-    per_neighbor: bool = False
 
     @cached_property
     def _labels(self) -> tuple[Index, Index]:
@@ -93,10 +89,8 @@ class MarginProblem:
 
     def loss(self, margins: Floats) -> float:
         """Return ``f``."""
-        slack = self._slack(margins)
-        # The largest slack of a row is the row's.
-        slack = slack if self.per_neighbor else slack.max(axis=1, initial=0.0)
-        return self._scale * float(np.vdot(slack, slack))
+        slack = self._slack(margins).max(axis=1, initial=0.0)
+        return self.C / len(slack) * float(np.vdot(slack, slack))
 
     def gradient(self, margins: Floats) -> Floats:
         """Return ``2C/n sum_i xi_i (phi_ii phi_ii' - phi_ij phi_ij')``, ``phi_ij = z_i - y_j``."""
@@ -119,12 +113,7 @@ class MarginProblem:
                 total += D.sum(axis=0)
         H += words.P.T @ XD
         H += np.outer(words.b, total)
-        return 2.0 * self._scale * (H + H.T)
-
-    @property
-    def _scale(self) -> float:
-        n, k = self.near.shape
-        return self.C / (n * k if self.per_neighbor else n)
+        return 2.0 * self.C / n * (H + H.T)
 
     def _slack(self, margins: Floats) -> Floats:
         """Return by how much each constraint is violated."""
@@ -136,8 +125,6 @@ class MarginProblem:
         A row's slack stands at the neighbours that it is due to, in equal parts: of all gradients
         at a tie the one that favours none of them.
         """
-        if self.per_neighbor:
-            return slack
         largest = slack.max(axis=1, keepdims=True, initial=0.0)
         tied = (slack >= (1.0 - TIE) * largest) & (largest > 0.0)
         return tied * (largest / np.maximum(tied.sum(axis=1, keepdims=True), 1))
