@@ -12,7 +12,7 @@ from colabel._kernels.augmented_cut import (
 )
 from colabel._kernels.cut import best_rows, cut_workspace
 from colabel._kernels.f_cut import Row
-from colabel._kernels.forced_cut import forced_workspace, other_rows
+from colabel._kernels.forced_cut import other_rows
 from colabel._kernels.parametric_cut import empty_blocks, parametric_rows
 from colabel.decoders._count_levels import count_form
 from colabel.decoders._label_graph import label_graph
@@ -98,7 +98,7 @@ def test_the_best_other_labeling(dense, nonempty):
         avoid = oracle.smallest_maximisers(scores)
         avoid[::2] = rng.integers(0, 2, avoid[::2].shape)
         labels = np.empty(avoid.shape, np.int8)
-        other_rows(scores.unary, graph, forced_workspace(graph), avoid, nonempty, labels)
+        other_rows(scores.unary, graph, cut_workspace(graph), avoid, nonempty, labels)
         Z, values = oracle.values(scores)
         for r in range(len(avoid)):
             allowed = np.any(avoid[r] != Z, axis=1) & (Z.any(axis=1) | (not nonempty))

@@ -4,40 +4,25 @@ A labeling differs from another in some label: force each label in turn to its o
 what is left. The problem and ``graph`` are those of ``colabel._kernels.cut``.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from colabel._kernels import bare_kernel, plain_kernel
-from colabel._kernels.cut import DENSE, cut_workspace, row_value
-from colabel._kernels.cut_dense import DenseWork, cut_dense
-from colabel._kernels.cut_sparse import SparseWork, cut_sparse
+from colabel._kernels import bare_kernel, kernel
+from colabel._kernels.cut import DENSE, row_value
+from colabel._kernels.cut_dense import cut_dense
+from colabel._kernels.cut_sparse import cut_sparse
 
-__all__ = ["ForcedWork", "forced_workspace", "other_rows"]
-
-
-class ForcedWork(NamedTuple):
-    """What one thread needs: unaries with labels forced, the labeling of a cut, and its work."""
-
-    forced: np.ndarray
-    trial: np.ndarray
-    cut: SparseWork | DenseWork
+__all__ = ["other_rows"]
 
 
-def forced_workspace(graph):
-    """Allocate a `ForcedWork`."""
-    V = graph.sums.size
-    return ForcedWork(np.empty(V), np.empty(V, np.int8), cut_workspace(graph))
-
-
-@plain_kernel
+@kernel
 def other_rows(unary, graph, work, avoid, nonempty, labels):
     """Write the best labeling other than ``avoid[r]`` of each row ``r`` into ``labels`` (n, V).
 
     With ``nonempty`` the empty labeling is left out too. A row with nothing to choose from keeps
     its ``avoid``. Exact; at most V cuts a row, V (V + 1) where both labelings have to be left out.
     """
-    V, forced, trial = labels.shape[1], work.forced, work.trial
+    V = labels.shape[1]
+    forced, trial = np.empty(V), np.empty(V, np.int8)
     for r in range(unary.shape[0]):
         best, top = -np.inf, np.inf
         # Two labels to force, the second only where the first leaves the empty labeling; the
@@ -51,9 +36,9 @@ def other_rows(unary, graph, work, avoid, nonempty, labels):
             if second >= 0:
                 forced[second] = np.inf
             if len(graph) == DENSE:
-                cut_dense(forced, graph, work.cut, trial)
+                cut_dense(forced, graph, work, trial)
             else:
-                cut_sparse(forced, graph, work.cut, trial)
+                cut_sparse(forced, graph, work, trial)
             count, value = 0, row_value(unary[r], graph, trial)
             for i in range(V):
                 count += trial[i]

@@ -169,10 +169,11 @@ def _typical(unary: Floats) -> Floats:
 
 def _other(unary: Floats, graph: Graph, avoid: Labels, nonempty: bool) -> Labels:
     """Return the best labelings other than ``avoid``."""
-    from colabel._kernels.forced_cut import forced_workspace, other_rows
+    from colabel._kernels.cut import cut_workspace
+    from colabel._kernels.forced_cut import other_rows
 
     labels = np.empty(avoid.shape, dtype=np.int8)
-    work = per_thread(partial(forced_workspace, graph))
+    work = per_thread(partial(cut_workspace, graph))
 
     def solve(rows: Span) -> None:
         other_rows(unary[rows], graph, work(), avoid[rows], nonempty, labels[rows])
