@@ -156,7 +156,7 @@ def test_markdown_of_papers_tells_date_version_time_and_note(tmp_path, registry)
     plan = a_plan(unavailable={"gone": "nobody has it"}, stand_ins={"three": "one"})
     reproduce(plan, tmp_path / plan.name)
     text = render_markdown(read_runs([tmp_path]))
-    assert re.search(r"Run on \d{4}-\d\d-\d\d with colabel [\d.]+: 8 cells, [\d.]+ seconds", text)
+    assert re.search(r"Run on \d{4}-\d\d-\d\d with colabel [\w.]+: 8 cells, [\d.]+ seconds", text)
     assert "A\\_note." in text
     assert "- gone is missing: nobody has it" in text
     assert "- three stands in for the paper's one: different data" in text
