@@ -1,7 +1,6 @@
 """A learner of your own: plain subgradient steps on all rows, with the gap of strong convexity.
 
-It asks a ``MarginProblem`` for the objective and a subgradient, and says how far from the optimum
-it ended. It fits any model, loss and oracle.
+It asks a ``MarginProblem`` for objective and subgradient, and fits any model, loss and oracle.
 """
 
 import numpy as np
@@ -20,19 +19,20 @@ class SteepestDescent(BaseLearner):
 
     def solve(self, problem, state=None, report=None):
         theta = np.zeros(problem.model.size) if state is None else state
-        best, coef, lower, trace = np.inf, theta, 0.0, Trace()
+        best, lower, trace = np.inf, 0.0, Trace()
         for t in range(1, self.max_iter + 1):
             value, slope, found = problem.evaluate(theta)
+            upper = problem.ridge(theta) + found.upper
             if value < best:
-                best, coef = value, theta
+                best, bound, coef = value, upper, theta
             lower = max(lower, problem.strong_bound(theta, value, slope))
-            trace.add(problem.ridge(theta) + found.upper, lower, found)
+            trace.add(upper, lower, found)
             if report is not None:
                 report(t, best, best - lower)
             if best - lower <= self.tol * best:
                 break
             theta = problem.model.project(theta - slope / (problem.penalty * (t + 1)))
-        bound = problem.verified(coef, best, problem.oracles.learning)
+        bound = problem.verified(coef, bound, problem.oracles.learning)
         return trace.solution(coef, bound, self.tol, t, coef)
 
 

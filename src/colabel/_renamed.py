@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 from colabel.messages import warn_user
 
-__all__ = ["Renamed", "RenamedParameters", "inverse", "old_names"]
+__all__ = ["UNCHANGED", "Renamed", "RenamedParameters", "inverse", "old_names"]
+
+# What a value is turned into that has no effect any more.
+UNCHANGED = object()
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def old_names(estimator: Any) -> dict[str, str | None]:
 
 
 def inverse(estimator: Any, C: Any) -> Any:
-    """Return the ridge for a variance or weight ``C``; what is no positive number stays."""
+    """Return the ridge for a variance or weight ``C``; other values are returned unchanged."""
     return 1.0 / float(C) if isinstance(C, Real) and float(C) > 0 else C
 
 
@@ -102,13 +106,14 @@ def _taking_old_names(init: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         old = {name: kwargs.pop(name) for name in self._renamed if name in kwargs}
         init(self, *args, **kwargs)
+        if not old:
+            return
+        given = signature(init).bind_partial(self, *args, **kwargs).arguments
         for name in old:
             spec = _spec(self, name)
-            if spec.name in kwargs and (spec.value is None or not spec.warn):
-                kind = "an old name" if spec.warn else "another name"
-                raise TypeError(f"{name} is {kind} of {spec.name}; give one of them")
-        if old:
-            self.set_params(**_translated(self, old))
+            if spec.name in given and (spec.value is None or not spec.warn):
+                raise TypeError(_both(name, spec))
+        self.set_params(**_translated(self, old))
 
     return __init__
 
@@ -122,8 +127,12 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
             continue
         spec = _spec(estimator, name)
         new = spec.new_name(estimator)
+        if new in params and spec.value is None:
+            raise TypeError(_both(name, spec))
+        given = value if spec.value is None else spec.value(estimator, value)
+        new = None if given is UNCHANGED else new
         if new is not None:
-            out[new] = value if spec.value is None else spec.value(estimator, value)
+            out[new] = given
         if not spec.warn:
             continue
         instead = "it has no effect here" if new is None else f"set {new} instead"
@@ -133,6 +142,11 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
             FutureWarning,
         )
     return out
+
+
+def _both(name: str, spec: Renamed) -> str:
+    kind = "an old name" if spec.warn else "another name"
+    return f"{name} is {kind} of {spec.name}; give one of them"
 
 
 def _spec(estimator: Any, old: str) -> Renamed:

@@ -2,8 +2,8 @@
 
 *A model scores labelings; a loss says what a wrong one costs; an oracle adds the loss and finds the
 labelings that violate the margin; a learner sets the parameters.* Decoders and score tables have
-base classes of their own. Any class with the members of a role can play it; the base classes in
-``colabel.models``, ``losses``, ``oracles`` and ``learners`` supply most of them.
+base classes of their own. Parts derive from the base classes in ``colabel.models``, ``losses``,
+``oracles`` and ``learners``; these protocols are all that others may ask of them.
 """
 
 from __future__ import annotations

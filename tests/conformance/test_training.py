@@ -12,12 +12,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from colabel.decoders import DECODERS, BaseDecoder
+from colabel.decoders import DECODERS, BaseDecoder, Spectral
 from colabel.exceptions import IncompatibleError, UnknownNameError
 from colabel.learners import LEARNERS, BaseLearner
 from colabel.losses import LOSSES, BaseLoss, CountsLoss, FBeta
 from colabel.models import MODELS, BaseModelSpec
 from colabel.oracles import ORACLES, BaseOracle, DecoderOracle
+from colabel.oracles.base import same_stages
+from colabel.results import Decoded
 from colabel.structured import Parts, StructuredSVC
 from learners.oracles_margin import joint_feature, slow_minimum, slow_risk
 from oracles import all_labelings
@@ -48,7 +50,7 @@ class Weighted(BaseLoss):
 
 EVERY_LOSS = {name: cls() for name, cls in LOSSES.items()}
 EVERY_LOSS |= {"fbeta": FBeta(2.0), "tversky": Tversky(), "weighted": Weighted()}
-EVERY_ORACLE = [*ORACLES, "exhaustive"]
+EVERY_ORACLE = [*ORACLES, "exhaustive", "weak"]
 # More signs of a prior than its default.
 SPECS = {name: cls() for name, cls in MODELS.items()}
 SPECS |= {
@@ -73,7 +75,33 @@ def learner_of(name):
     return LEARNERS[name]().set_params(**{**FAST, **SLOW}.get(name, {}))
 
 
+class Weak(DecoderOracle):
+    """An oracle that is often wrong and never proves anything, with true bounds."""
+
+    def __init__(self):
+        self.decoder = Spectral()
+
+    def refusal(self, model, loss):
+        return ""
+
+    def _stages(self, model, loss, rough):
+        class Rounded(Spectral):
+            def _decode(self, scores, nonempty):
+                labels = (scores.unary > 0).astype(np.int8)
+                found = super()._decode(scores, nonempty)
+                return Decoded(labels, scores.value(labels), found.upper_bound)
+
+        return same_stages(Rounded())
+
+    def stages(self, model, loss, *, rough=False):
+        if not len(model.pair_scale):
+            return ORACLES["certified"]().stages(model, loss, rough=rough)
+        return self._stages(model, loss, rough)
+
+
 def oracle_of(name):
+    if name == "weak":
+        return Weak()
     return ORACLES[name]() if name in ORACLES else DecoderOracle(DECODERS[name]())
 
 
@@ -234,3 +262,25 @@ def test_parts_are_copied():
         assert kept.get_params() == given.get_params()
     named = Parts.of("submodular", "f1", "certified", "bmrm", tol=0.5, limit=3)
     assert (named.oracle.limit, named.learner.tol) == (3, 0.5)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("name", ["tol", "max_iter"])
+@pytest.mark.parametrize("value", [0, -1, "x"])
+def test_bad_settings_of_a_learner_get_one_clear_sentence(learner, name, value):
+    made = LEARNERS[learner]()
+    if name not in made.get_params():
+        assert (learner, name) == ("averaged", "tol")
+        return
+    X, Y, _ = rows()
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        StructuredSVC("independent", learner=made.set_params(**{name: value})).fit(X, Y)
+
+
+@pytest.mark.parametrize("oracle", ["certified", "mean_field", "spectral"])
+def test_rows_without_pairs_train(oracle):
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    for Y in (np.eye(6, 3, dtype=int), np.ones((6, 1), dtype=int)):
+        made = DECODERS[oracle]() if oracle in DECODERS else oracle
+        machine = StructuredSVC("submodular", "hamming", "bmrm", made, alpha=0.1).fit(X, Y)
+        assert machine.predict(X).shape == Y.shape

@@ -11,8 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel.exceptions import IncompatibleError
 from colabel.learners import CuttingPlane
-from colabel.losses import Jaccard, make_loss
-from colabel.structured import SubmodularSVC
+from colabel.losses import BaseLoss, Jaccard, make_loss
+from colabel.persistence import load, save
+from colabel.structured import QuadraticPriorSVC, SubmodularSVC, SubmodularSVCCV
 
 
 @parametrize_with_checks([SubmodularSVC(tol=1e-2), SubmodularSVC(couplings=None)])
@@ -389,3 +390,50 @@ def test_old_names_are_taken_for_one_version(old, new):
     after = SubmodularSVC(0.1, random_state=0, **new)
     np.testing.assert_array_equal(before.fit(X, Y).coef_, after.fit(X, Y).coef_)
     assert not set(old) & set(before.get_params())
+
+
+def test_a_warm_start_knows_losses_that_print_alike():
+    class Weighted(BaseLoss):
+        structure = "modular"
+
+        def __init__(self, weight):
+            self.weight = weight
+
+        def value(self, Y, Z):
+            return np.abs(np.asarray(Y) - Z) @ self._share()
+
+        def as_modular(self, Y):
+            return Y @ self._share(), (1 - 2 * np.asarray(Y)) * self._share()
+
+        def _share(self):
+            weight = np.asarray(self.weight[-5:], dtype=float)
+            return weight / weight.sum()
+
+    X, Y = make(n=30)
+    first, second = Weighted([1.0] * 40), Weighted([1.0] * 35 + [9.0, 1.0, 1.0, 1.0, 1.0])
+    warm = SubmodularSVC(0.1, loss=first, warm_start=True, random_state=0).fit(X, Y)
+    warm.set_params(loss=second).fit(X, Y)
+    cold = SubmodularSVC(0.1, loss=second, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(warm.coef_, cold.coef_)
+
+
+def test_a_model_that_starts_warm_can_be_saved_without_its_rows(tmp_path):
+    X, Y = make(n=30)
+    model = SubmodularSVC(0.1, warm_start=True, random_state=0).fit(X, Y)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert not hasattr(again, "_warm")
+
+
+def test_old_and_new_names_are_not_given_together():
+    with pytest.raises(TypeError, match="max_cuts is an old name of limit; give one of them"):
+        SubmodularSVC(max_cuts=3, limit=4)
+    with pytest.raises(TypeError, match="give one of them"):
+        SubmodularSVC().set_params(max_cuts=3, limit=4)
+    with pytest.raises(TypeError, match="lambda_w is an old name of alpha"):
+        QuadraticPriorSVC(0.1, lambda_w=0.2)
+    with pytest.warns(FutureWarning, match="no effect"):
+        assert SubmodularSVC(line_search=False).learner == "optimal"
+    with pytest.raises(TypeError, match="solver"):
+        SubmodularSVCCV(solver="dual")

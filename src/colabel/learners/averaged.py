@@ -80,9 +80,9 @@ class AveragedDescent(BaseLearner):
         self.random_state = random_state
 
     def check(self) -> None:
-        for name in ("max_iter", "batch_size"):
-            if getattr(self, name) is not None:
-                check_whole(getattr(self, name), name, least=1)
+        super().check()
+        if self.batch_size is not None:
+            check_whole(self.batch_size, "batch_size", least=1)
         for name in ("learning_rate", "coupling_rate"):
             if getattr(self, name) is not None:
                 check_real(getattr(self, name), name, above=0.0)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 
+from colabel._parameters import check_real, check_whole
 from colabel._renamed import RenamedParameters
 from colabel.learners.margin import MarginProblem, MarginSolution
 from colabel.roles import Loss, Model, Report, Stages
@@ -25,6 +26,12 @@ class BaseLearner(RenamedParameters, BaseEstimator, ABC):
 
     def check(self) -> None:
         """Refuse parameters that no data could make right."""
+        known = self.get_params(deep=False)
+        if "tol" in known:
+            check_real(known["tol"], "tol", above=0.0)
+        for name in ("max_iter", "n_planes", "memory"):
+            if known.get(name) is not None:
+                check_whole(known[name], name, least=1)
 
     def refusal(self, model: Model, loss: Loss, oracles: Stages) -> str:
         """Say why the parts do not fit this learner, in one sentence; empty where they do."""

@@ -60,7 +60,8 @@ class BlockDual(BaseLearner):
         name = type(model).__name__
         if oracles.learning.relaxes:
             return "BlockDual learns from labelings, and this oracle relaxes: take QuasiNewton"
-        if not isinstance(model, ProductPairs | SpinPairs):
+        signs = model.attractive and model.n_free == model.n_unary
+        if not (isinstance(model, SpinPairs) or (isinstance(model, ProductPairs) and signs)):
             return f"BlockDual learns LinearPairwise and SpinPairwise models, not {name}"
         if isinstance(model, SpinPairs) and not loss.depends_on_counts:
             what = type(loss).__name__
@@ -105,7 +106,7 @@ class BlockDual(BaseLearner):
             elif oracle is problem.oracles.learning:
                 break
             else:
-                # The quick oracle has no more to say; what it overlooked is looked for now.
+                # Converged for the quick oracle: go on with the one to learn with.
                 oracle, best = problem.oracles.learning, np.inf
         bound = problem.verified(coef, bound, judge)
         return trace.solution(coef, bound, self.tol, n_iter, run.cache)

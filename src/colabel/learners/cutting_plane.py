@@ -58,6 +58,7 @@ class CuttingPlane(BaseLearner):
         self.line_search = line_search
 
     def check(self) -> None:
+        super().check()
         check_choice(self.line_search, "line_search", (True, False))
 
     def solve(

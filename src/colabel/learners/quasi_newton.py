@@ -110,7 +110,7 @@ class _Descent:
         self, problem: MarginProblem, learner: QuasiNewton, report: Report | None, lower: float
     ) -> None:
         self.problem, self.learner, self.report = problem, learner, report
-        self.best, self.lower = np.inf, lower
+        self.best, self.bound, self.lower = np.inf, np.inf, lower
         self.coef = np.zeros(problem.model.size)
         self.goal = learner.tol * (1.0 if problem.proves(problem.oracles.learning) else UNPROVED)
         self.trace = Trace()
@@ -123,12 +123,13 @@ class _Descent:
             raise _SpentError
         problem = self.problem
         value, gradient, found = problem.evaluate(theta)
+        upper = problem.ridge(theta) + found.upper
         a = gradient - problem.penalty * theta
         self.planes.append((a, found.risk - float(a @ theta)))
         if value < self.best:
-            self.best, self.coef = value, theta.copy()
+            self.best, self.bound, self.coef = value, upper, theta.copy()
         self.lower = max(self.lower, problem.strong_bound(theta, value, gradient))
-        self.trace.add(self.best, self.lower, found)
+        self.trace.add(self.bound, self.lower, found)
         if self.report is not None:
             self.report(len(self.trace), self.best, self.best - self.lower)
         return value, gradient
@@ -154,11 +155,11 @@ class _Descent:
             self.trace.rows += zip(found.history, found.lower, *shares, strict=True)
             self.lower = max(self.lower, float(found.lower.max()))
             bound = float(found.lower.max()) + found.gap
-            if bound < self.best:  # both are of the objective: one proved, one found
+            if bound < self.bound:
                 self.coef = found.coef
                 return self.solution(bound)
         oracle = self.problem.oracles.learning
-        return self.solution(self.problem.verified(self.coef, self.best, oracle))
+        return self.solution(self.problem.verified(self.coef, self.bound, oracle))
 
     def solution(self, bound: float) -> MarginSolution:
         """Return what was found; ``bound`` is on its objective, by the strongest oracle."""

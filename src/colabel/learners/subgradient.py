@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel._parameters import check_real, check_whole
+from colabel._parameters import check_real
 from colabel.learners.base import BaseLearner
 from colabel.learners.margin import MarginProblem, MarginSolution, Trace
 from colabel.learners.ridge_start import ridge_start
@@ -81,7 +81,7 @@ class SubgradientDescent(BaseLearner):
         self.tol = tol
 
     def check(self) -> None:
-        check_whole(self.max_iter, "max_iter", least=1)
+        super().check()
         check_real(self.step_w, "step_w", above=0)
         check_real(self.step_a, "step_a", above=0)
         check_real(self.exponent, "exponent", least=0)

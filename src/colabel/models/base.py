@@ -77,7 +77,8 @@ class LinearModel(ABC):
 
     def scores(self, X: Features, theta: Floats) -> Modular | Pairwise:
         """Score labelings of ``X`` (n_samples, n_features), dense or sparse."""
-        return self.table(self.unary(X, theta), theta)
+        unary = self.unary(X, theta)
+        return self.table(unary, theta) if len(self.edges) else Modular(unary)
 
     @abstractmethod
     def table(self, unary: Floats, theta: Floats) -> Modular | Pairwise:

@@ -82,6 +82,9 @@ class DecoderOracle(BaseOracle):
         return self.decoder.refusal(table, loss, attractive=model.attractive)
 
     def stages(self, model: Model, loss: Loss, *, rough: bool = False) -> Stages:
+        # Rows without pairs may give a model without any: its table is then of another kind.
+        if self.decoder.refusal(model.emits, loss, attractive=model.attractive):
+            return super().stages(model, loss, rough=rough)
         return self._stages(model, loss, rough)
 
     def _stages(self, model: Model, loss: Loss, rough: bool) -> Stages:

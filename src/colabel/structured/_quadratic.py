@@ -15,7 +15,7 @@ import numpy as np
 from colabel._parameters import check_real, check_whole
 from colabel._renamed import Renamed
 from colabel.decoders import BaseDecoder, BranchAndBound
-from colabel.learners import BaseLearner, BlockDual, MarginProblem, MarginSolution, Optimal
+from colabel.learners import BaseLearner, MarginProblem, MarginSolution, Optimal
 from colabel.learners.quasi_newton import Start
 from colabel.losses import BaseLoss, FBeta
 from colabel.models import LinearPairwise, QuadraticPrior, SpinPairwise
@@ -55,8 +55,8 @@ class QuadraticPriorSVC(StructuredSVC):
     intercept_scaling : float, default=1.0
         Its value, in units of the norm of the rows; 0 is none.
     learner : str or BaseLearner, default="averaged"
-        ``"averaged"``: the mean of mini-batch steps, which leaves the optimum of the objective
-        aside and predicts better by it. ``"optimal"``: the optimum, proved; by block-coordinate
+        ``"averaged"``: the mean of mini-batch steps, which does not minimise the objective
+        exactly, and often predicts better. ``"optimal"``: the optimum, proved; by block-coordinate
         dual ascent, for the relaxations by L-BFGS and cutting planes. ``"bmrm"``: by cutting
         planes alone. ``"subgradient"``: one random sample a step, as published. Or another of
         ``colabel.learners``.
@@ -212,14 +212,13 @@ class QuadraticPriorSVC(StructuredSVC):
             return super()._solve(problem, learner, report)
         # The relaxation is nearly tight: its minimum is near that of the exact objective, which
         # bounds it from below. It has the same kinks, too, at which L-BFGS alone proves little.
-        start = self._exact_minimum(problem, report)
+        start = self._exact_minimum(problem, parts.learner, report)
         return learner.solve(problem, Start(start.coef, float(start.lower.max())), report)
 
-    def _exact_minimum(self, problem: MarginProblem, report: Report | None) -> MarginSolution:
+    def _exact_minimum(
+        self, problem: MarginProblem, wanted: Optimal, report: Report | None
+    ) -> MarginSolution:
         """Minimise the objective of labelings, which that of the relaxation is never below."""
-        learner = BlockDual(0.5 * self.tol)
-        if self.max_iter is not None:
-            learner.set_params(max_iter=self.max_iter)
         oracles = Certified(self.limit).stages(problem.model, problem.loss)
         exact = MarginProblem(
             problem.model,
@@ -230,7 +229,8 @@ class QuadraticPriorSVC(StructuredSVC):
             problem.share,
             problem.penalty,
         )
-        return learner.set_params(random_state=self._seed()).solve(exact, None, report)
+        learner = Optimal(0.5 * wanted.tol, wanted.max_iter, self._seed())
+        return learner.solve(exact, None, report)
 
     def _keep(self, model: Model, found: MarginSolution) -> None:
         assert isinstance(model, LinearPairwise | SpinPairwise)

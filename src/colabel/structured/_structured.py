@@ -2,7 +2,7 @@
 
     J(theta) = lambda/2 |theta|^2 + sum_n p_n max_z [loss(y_n, z) + score(x_n, z) - score(x_n, y_n)]
 
-Whether the parts fit together is asked before any work is done.
+Whether the parts fit together is asked before training starts.
 """
 
 from __future__ import annotations
@@ -100,8 +100,9 @@ class StructuredSVC(WeightedClassifier):
     """Structured support vector machine made of parts: any that fit together.
 
     Minimises a ridge penalty plus, for each sample, by how much a wrong labeling may score more
-    than the true one less its loss. Parts that do not fit are refused in one sentence before any
-    work. ``SubmodularSVC`` and ``QuadraticPriorSVC`` are such machines with defaults of their own.
+    than the true one less its loss. Parts that do not fit are refused in one sentence before
+    training starts. ``SubmodularSVC`` and ``QuadraticPriorSVC`` are such machines with defaults of
+    their own.
 
     Parameters
     ----------

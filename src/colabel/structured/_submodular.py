@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from colabel._parameters import check_choice, check_real, check_whole
-from colabel._renamed import Renamed
+from colabel._renamed import UNCHANGED, Renamed
 from colabel.decoders import BaseDecoder
 from colabel.learners import BaseLearner, CuttingPlane, MarginProblem, MarginSolution
 from colabel.losses import BaseLoss, FBeta
@@ -32,11 +33,11 @@ def _loss_of_beta(machine: StructuredSVC) -> str | None:
     return "loss" if machine.loss in ("f1", "fbeta") else None
 
 
-def _line_search(machine: StructuredSVC, wanted: bool) -> str | CuttingPlane:
-    """Return BMRM with a line search, which the dual did not have."""
+def _line_search(machine: StructuredSVC, wanted: bool) -> object:
+    """Return BMRM with a line search; without one nothing changes."""
     params = machine.get_params(deep=False)
     most = {} if params["max_iter"] is None else {"max_iter": params["max_iter"]}
-    return CuttingPlane(params["tol"], line_search=True, **most) if wanted else "bmrm"
+    return CuttingPlane(params["tol"], line_search=True, **most) if wanted else UNCHANGED
 
 
 class SubmodularSVC(StructuredSVC):
@@ -225,7 +226,7 @@ class SubmodularSVC(StructuredSVC):
         key = self._warm_key(learner)
         last, rows, state = getattr(self, "_warm", (None, None, None))
         fits = key == last and rows is not None and rows.same(problem)
-        found = learner.solve(problem, state if fits else None, report)
+        found = learner.solve(problem, state if fits else learner.start(problem), report)
         self._warm = key, _Rows(problem.X, problem.Y, problem.share), found.state
         return found
 
@@ -234,7 +235,13 @@ class SubmodularSVC(StructuredSVC):
         parts = self._parts()
         if not isinstance(learner, CuttingPlane) and parts.model.has_pairs:
             parts.model.set_params(coupling_scale=1.0)
-        return repr((type(learner).__name__, parts.model, parts.loss, parts.oracle))
+        kinds = (learner, parts.model, parts.loss, parts.oracle)
+        params = [part.get_params() for part in kinds[1:]]
+        return str(joblib.hash([[type(part).__qualname__ for part in kinds], params]))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what a next fit could start from: it holds the training rows."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_warm"}
 
     def _keep(self, model: Model, found: MarginSolution) -> None:
         assert isinstance(model, LinearPairwise)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from colabel._parameters import check_real, check_whole
+from colabel._renamed import Renamed
 from colabel.decoders import BaseDecoder
 from colabel.losses import BaseLoss, make_loss
 from colabel.models import LinearPairwise
@@ -86,6 +88,10 @@ class SubmodularSVCCV(SubmodularSVC):
     >>> float(search.alpha_), search.cv_losses_.shape
     (0.1, (1, 2, 2))
     """
+
+    _renamed: ClassVar[Mapping[str, str | Renamed]] = {
+        name: SubmodularSVC._renamed[name] for name in ("beta", "max_cuts")
+    }
 
     def __init__(
         self,
