@@ -15,7 +15,7 @@ Report = Callable[..., None]
 def progress(show: bool, title: str) -> Iterator[Report | None]:
     """Give a learner something to report to, or nothing if not shown.
 
-    It is told the passes made, the objective and, where there is one, the gap.
+    It shows the passes made, the objective and, where there is one, the gap.
     """
     if not show:
         yield None

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.linear_scores import SparseRows, score_rows
+from colabel._kernels.linear_scores import SparseRows, score_row
+from kernels.outside import outside
+
+score = outside(score_row)
 
 
 @pytest.mark.parametrize("n_entries", range(12))
@@ -15,7 +18,8 @@ def test_scores_add_up_entries_in_order(n_entries):
     indptr = np.array([0, 0, n_entries, n_entries], np.int64)
     indices = rng.permutation(d)[:n_entries].astype(np.int64)
     data, out = rng.normal(size=n_entries), np.empty((2, V))
-    score_rows(SparseRows(indptr, indices, data), W, constant, np.array([1, 2]), out)
+    for n, scores in zip((1, 2), out, strict=True):
+        score(SparseRows(indptr, indices, data), W, constant, n, scores)
     expected = np.tile(constant * W[-1], (2, 1))
     for x, j in zip(data, indices, strict=True):
         expected[0] += x * W[j]

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from colabel._kernels.linear_scores import score_rows
+from colabel._kernels.linear_scores import score_row
 from colabel._kernels.plane_ascent import Pairs, ascend, ascent_workspace
 from colabel._kernels.planes import Fresh, Settings
 from colabel.learners.ascent import PlaneCache
+from kernels.outside import outside
 from learners.oracles_margin import random_problem, slow_rows
 
 
@@ -48,7 +49,9 @@ def test_scores_are_those_of_the_model(seed):
     order = np.array([3, 0, 5])
     out = np.empty((3, 5))
     W = problem.model.split(theta)[0]
-    score_rows(problem.rows, W, problem.model.constant, order, out)
+    score = outside(score_row)
+    for n, scores in zip(order, out, strict=True):
+        score(problem.rows, W, problem.model.constant, n, scores)
     expected = problem.model.unary(problem.X.toarray()[order], theta)
     np.testing.assert_allclose(out, expected, atol=1e-12)
 

@@ -3,7 +3,7 @@
 Importing a module of this folder imports Numba, which takes longer than importing scikit-learn.
 Callers therefore import a kernel inside the function that runs it, so that ``import colabel``
 stays quick; each kernel is compiled on its first call and cached on disk: beside its source, or in
-the user's cache folder where that cannot be written. Compiling takes seconds, and the user is told
+the user's cache folder where that cannot be written. Compiling takes seconds, which is announced
 (see ``colabel._kernels._compiling``).
 """
 

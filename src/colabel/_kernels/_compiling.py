@@ -18,7 +18,7 @@ from numba.core import event
 __all__ = ["NOTICE", "listen", "seconds_compiling", "without_notice"]
 
 LOGGER = logging.getLogger("colabel")
-# Seconds that a process compiles before the user is told, once.
+# Seconds that a process compiles before that is announced, once.
 PATIENCE = 1.0
 NOTICE = (
     "compiling, once on this machine: some seconds more (`colabel warmup` does it ahead of time)"

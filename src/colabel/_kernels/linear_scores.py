@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel._kernels import bare_kernel, plain_kernel
+from colabel._kernels import bare_kernel
 
-__all__ = ["SparseRows", "score_row", "score_rows", "write_row"]
+__all__ = ["SparseRows", "score_row", "write_row"]
 
 
 class SparseRows(NamedTuple):
@@ -21,16 +21,9 @@ class SparseRows(NamedTuple):
     data: NDArray[np.float64] | NDArray[np.float32]
 
 
-@plain_kernel
-def score_rows(rows, W, constant, order, out):
-    """Write the unary scores of the samples ``order`` into ``out`` (m, V). O(V) an entry of X."""
-    for r in range(order.size):
-        score_row(rows, W, constant, order[r], out[r])
-
-
 @bare_kernel
 def score_row(rows, W, constant, n, scores):
-    """Write the unary scores of sample ``n``."""
+    """Write the unary scores of sample ``n``, (V,). O(V) per entry of the row."""
     indices, data = rows.indices, rows.data
     for v in range(scores.size):
         scores[v] = constant * W[W.shape[0] - 1, v]

@@ -31,7 +31,7 @@ class OnePerSet(BaseDecoder):
         Columns of the labels of each facet; no label is in two. Labels in none are free. ``None``
         is one facet of all labels.
     max_nodes : int, default=1_000_000
-        Of a ``Mixture``: options looked at, a sample. A sample that needs more gets the best
+        Of a ``Mixture``: most options looked at per sample. A sample that needs more gets the best
         labeling found and an upper bound above its value.
 
     Notes
