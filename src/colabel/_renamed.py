@@ -69,7 +69,14 @@ class RenamedParameters:
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, which may have old names, and return the estimator."""
-        new = self._completed(_translated(self, params))
+        old = {name: params.pop(name) for name in [*params] if name in self._renamed}
+        for name in old:
+            spec = _spec(self, name)
+            if spec.name in params and spec.value is None:
+                raise TypeError(_both(name, spec))
+        if old and params:  # what old names mean may depend on them
+            self.set_params(**params)
+        new = self._completed(_translated(self, old) if old else params)
         found: Self = super().set_params(**new)  # type: ignore[misc]
         return found
 
@@ -122,13 +129,8 @@ def _translated(estimator: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """Give parameters their new names; warn of those that have others."""
     out: dict[str, Any] = {}
     for name, value in params.items():
-        if name not in estimator._renamed:
-            out[name] = value
-            continue
         spec = _spec(estimator, name)
         new = spec.new_name(estimator)
-        if new in params and spec.value is None:
-            raise TypeError(_both(name, spec))
         given = value if spec.value is None else spec.value(estimator, value)
         new = None if given is UNCHANGED else new
         if new is not None:

@@ -317,3 +317,11 @@ def test_old_names_are_taken_for_one_version():
         np.testing.assert_array_equal(other.fit(X, Y).coef_, usual.coef_)
     with pytest.warns(FutureWarning, match="n_passes of AveragedDescent"):
         assert AveragedDescent(n_passes=3).max_iter == 3
+
+
+def test_old_names_go_by_the_new_values_given_with_them():
+    with pytest.warns(FutureWarning, match="set loss instead"):
+        model = QuadraticPriorSVC().set_params(loss="fbeta", beta=2.0)
+    assert model.loss.beta == 2.0
+    with pytest.warns(FutureWarning, match="no effect"):
+        assert QuadraticPriorSVC().set_params(loss="hamming", beta=2.0).loss == "hamming"
